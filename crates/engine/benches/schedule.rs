@@ -15,11 +15,10 @@ mod world;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use deft_engine::Pool;
+use deft_scheduler::{Pool, Scheduler};
 use deft_store::SkillRow;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
-
 use world::{Daemon, World, cpu, percentile, pss};
 
 fn show(name: &str, figures: &[(&str, f64)]) {
@@ -118,12 +117,18 @@ fn many(runtime: &Runtime, count: usize, rounds: usize) {
             let slot = soon(-5);
             world.plan(&rows, slot).await;
             let begun = Instant::now();
-            let ticked = world.engine().tick(Timestamp::now(), &pool).await.unwrap();
+            let ticked = Scheduler::new(world.engine())
+                .tick(Timestamp::now(), &pool)
+                .await
+                .unwrap();
             looks.push(begun.elapsed());
             assert_eq!(ticked.fired.len(), 10);
             pool.idle().await;
             let begun = Instant::now();
-            world.engine().tick(Timestamp::now(), &pool).await.unwrap();
+            Scheduler::new(world.engine())
+                .tick(Timestamp::now(), &pool)
+                .await
+                .unwrap();
             world.store().next_due().await.unwrap();
             idle.push(begun.elapsed());
         }
@@ -159,7 +164,9 @@ fn files(runtime: &Runtime, count: usize) {
     let mut figures = Vec::new();
     for what in ["first", "again"] {
         let begun = Instant::now();
-        runtime.block_on(world.engine().sync_files()).unwrap();
+        runtime
+            .block_on(world.engine().library().sync_files())
+            .unwrap();
         figures.push((what, ms(begun)));
     }
     show(

@@ -17,11 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
-use deft_engine::{
-    Attention, Channel, Delivered, Engine, Options, Parcel, Parts, Pool, SystemClock,
-};
+use deft_engine::{Attention, Channel, Delivered, Engine, Options, Parcel, Parts, SystemClock};
 use deft_model::Effects;
 use deft_registry::Snapshot;
+use deft_scheduler::Pool;
 use deft_skillfile::Moment;
 use deft_store::{Sqlite, SqliteOptions};
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
@@ -108,7 +107,7 @@ async fn main() {
     let pool = Pool::new(32);
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(5);
-    engine
+    deft_scheduler::Scheduler::new(&engine)
         .serve(&pool, Arc::new(Ears), stop, grace)
         .await
         .unwrap();

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use deft_library::{PinnedSkill, encode};
 use deft_model::{Authority, Object, Overlap, RunId, Skill};
 use deft_store::{
     Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
@@ -13,11 +14,10 @@ use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
-use crate::drive::{Driven, Driver, RouterFacts};
+use crate::drive::{DriveOutcome, Driver, RouterFacts};
 use crate::engine::Inner;
 use crate::record::{Journal, encode as encode_event};
 use crate::secrets::{RunSecrets, taken_over};
-use crate::skills::{Pinned, encode};
 use crate::{Attention, Engine, Error, ask, finish};
 
 /// A request to run a skill, with its cause.
@@ -96,7 +96,7 @@ fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
 struct Draft {
     id: RunId,
     nonce: String,
-    pinned: Pinned,
+    pinned: PinnedSkill,
     machine: Machine,
     journal: Journal,
     secrets: Option<Arc<RunSecrets>>,
@@ -104,29 +104,29 @@ struct Draft {
 }
 
 /// A run that is stored, and what is to be done about it.
-pub(crate) enum Begun {
+pub enum AdmittedRun {
     /// Nothing: it ended at once, or was there before.
     Over(Admission),
     /// It is the caller's to drive.
-    Leased(Box<Leased>),
+    Leased(Box<LeasedRun>),
     /// It waits for its turn.
     Queued(RunRow),
 }
 
 /// A run with the right to drive it, at its first step.
-pub(crate) struct Leased {
+pub struct LeasedRun {
     draft: Draft,
     run: RunRow,
     lease: Lease,
     /// How its skill stands, if that is known.
-    pub(crate) skill: Option<Arc<SkillRow>>,
+    pub skill: Option<Arc<SkillRow>>,
     /// The place that it takes up.
-    pub(crate) place: Option<OwnedSemaphorePermit>,
+    pub place: Option<OwnedSemaphorePermit>,
 }
 
-impl Leased {
+impl LeasedRun {
     /// The run.
-    pub(crate) fn run(&self) -> &RunId {
+    pub fn run(&self) -> &RunId {
         &self.run.id
     }
 }
@@ -146,11 +146,7 @@ impl Engine {
     }
 
     /// The same for a skill that is found already.
-    pub(crate) async fn admit_pinned(
-        &self,
-        fire: Fire,
-        pinned: Pinned,
-    ) -> Result<Admission, Error> {
+    pub async fn admit_pinned(&self, fire: Fire, pinned: PinnedSkill) -> Result<Admission, Error> {
         let inner = &self.inner;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
@@ -160,7 +156,7 @@ impl Engine {
         Ok(match inner.parts.store.admit(new).await? {
             Admitted::New { run, cancelled, .. } => {
                 inner.replaced(&cancelled, &run.id).await?;
-                inner.bells.runs.notify_waiters();
+                inner.base.bells().runs.notify_waiters();
                 Admission::Run(run)
             }
             Admitted::Existing(run) => existing(&fire, run)?,
@@ -171,9 +167,9 @@ impl Engine {
     /// Stores a run and drives it here until it ends or waits for somebody.
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
         match self.begin(fire, &attention).await? {
-            Begun::Over(admission) => Ok(admission),
-            Begun::Leased(begun) => self.drive_begun(begun, attention).await,
-            Begun::Queued(run) => Box::pin(self.wait_and_drive(run, attention)).await,
+            AdmittedRun::Over(admission) => Ok(admission),
+            AdmittedRun::Leased(begun) => self.drive_leased(begun, attention).await,
+            AdmittedRun::Queued(run) => Box::pin(self.wait_and_drive(run, attention)).await,
         }
     }
 
@@ -182,19 +178,20 @@ impl Engine {
         &self,
         mut fire: Fire,
         attention: &Attention,
-    ) -> Result<Begun, Error> {
+    ) -> Result<AdmittedRun, Error> {
         let pinned = self.inner.pin(&mut fire).await?;
         self.begin_pinned(fire, pinned, attention).await
     }
 
     /// The same for a skill that is found already.
-    pub(crate) async fn begin_pinned(
+    pub async fn begin_pinned(
         &self,
         fire: Fire,
-        pinned: Pinned,
+        pinned: PinnedSkill,
         attention: &Attention,
-    ) -> Result<Begun, Error> {
+    ) -> Result<AdmittedRun, Error> {
         let inner = &self.inner;
+        inner.warm(&pinned);
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         inner.learn_tools(&pinned).await;
         let mut draft = inner.draft(&fire, pinned, inputs.clone(), attention.parks);
@@ -206,7 +203,7 @@ impl Engine {
         // The content first: a run must never be without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            Admitted::Existing(run) => return existing(&fire, run).map(Begun::Over),
+            Admitted::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
             Admitted::Stale => return Err(stale(&fire)),
             Admitted::New {
                 run,
@@ -224,25 +221,25 @@ impl Engine {
             }
         };
         Ok(match lease {
-            Some(lease) => Begun::Leased(Box::new(Leased {
+            Some(lease) => AdmittedRun::Leased(Box::new(LeasedRun {
                 draft,
                 run,
                 lease,
                 skill: None,
                 place: None,
             })),
-            None => Begun::Queued(run),
+            None => AdmittedRun::Queued(run),
         })
     }
 
     /// Drives a run from its first step.
-    pub(crate) async fn drive_begun(
+    pub async fn drive_leased(
         &self,
-        begun: Box<Leased>,
+        begun: Box<LeasedRun>,
         attention: Attention,
     ) -> Result<Admission, Error> {
         let inner = &self.inner;
-        let Leased {
+        let LeasedRun {
             mut draft,
             run,
             lease,
@@ -266,7 +263,7 @@ impl Engine {
                 .at(place)
                 .drive(begun)
                 .await?;
-            if let Driven::Finished(row) = driven {
+            if let DriveOutcome::Finished(row) = driven {
                 return Ok(Admission::Run(*row));
             }
         }
@@ -291,7 +288,20 @@ impl Engine {
 }
 
 impl Inner {
-    pub(crate) fn warm(&self, pinned: &Pinned) {
+    /// The skill of a fire, which has its id from here on: a person may have written its name.
+    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<PinnedSkill, Error> {
+        let pinned = match &fire.content {
+            Some(skill) => self.library.ad_hoc(skill)?,
+            None => {
+                let pinned = self.library.find(&fire.skill).await?;
+                fire.skill = pinned.skill.id.to_string();
+                pinned
+            }
+        };
+        Ok(pinned)
+    }
+
+    fn warm(&self, pinned: &PinnedSkill) {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();
         }
@@ -300,7 +310,7 @@ impl Inner {
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
     /// Where somebody comes back for runs that wait, missing tools are waited for.
-    fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object, patient: bool) -> Draft {
+    fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, patient: bool) -> Draft {
         let now = self.now();
         let id = new_run_id();
         let started = RunStart {
@@ -401,7 +411,7 @@ impl Inner {
     fn new_run(
         &self,
         fire: &Fire,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         inputs: &Object,
         run: RunId,
         claim: Option<FirstClaim>,
@@ -455,7 +465,7 @@ impl Inner {
     }
 
     /// Stores the content of a revision, once.
-    pub(crate) async fn keep(&self, pinned: &Pinned) -> Result<(), Error> {
+    pub(crate) async fn keep(&self, pinned: &PinnedSkill) -> Result<(), Error> {
         if self.is_kept(&pinned.revision) {
             return Ok(());
         }
@@ -466,7 +476,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) fn deadline(&self, pinned: &Pinned, started: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn deadline(&self, pinned: &PinnedSkill, started: Timestamp) -> Option<Timestamp> {
         let limit = pinned.skill.policy.timeout.or(self.options.run_timeout)?;
         started.saturating_add(limit).ok()
     }
@@ -482,6 +492,7 @@ pub(crate) fn nonce() -> String {
     Uuid::new_v4().simple().to_string()
 }
 
-pub(crate) fn new_run_id() -> RunId {
+/// The id of a new run.
+pub fn new_run_id() -> RunId {
     RunId::new(format!("run_{}", Uuid::now_v7().simple()))
 }

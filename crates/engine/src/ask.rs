@@ -4,15 +4,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use deft_agents::tool_grant;
+use deft_base::{hex_digest, read_stored};
+use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
 use deft_workflow::{Answer, Ask, OPTIONS, Operation, Path};
 use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
 
 use crate::engine::Inner;
-use crate::grants::{Allowed, Place};
-use crate::standing_grants::tool_grant;
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -92,7 +92,7 @@ impl Attention {
 /// The name of the question before a step. The same question has the same name after a crash.
 fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
     let text = format!("{run}\n{path}\n{nth}");
-    format!("apr_{}", &hex(text.as_bytes())[..12])
+    format!("apr_{}", &hex_digest(text.as_bytes())[..12])
 }
 
 /// The question that an action asks, if it asks one. `nth` is how often the run has ended before,
@@ -130,28 +130,6 @@ pub(crate) fn question_at(
     }
 }
 
-/// Names an operation: what a standing grant is bound to. The same step of the same revision with
-/// the same arguments; items of a loop and attempts share it.
-pub(crate) fn operation_digest(
-    skill: &str,
-    revision: &str,
-    path: &Path,
-    operation: &Operation,
-) -> String {
-    let operation = Operation {
-        remember: None,
-        ..operation.clone()
-    };
-    let operation = serde_json::to_string(&operation).unwrap_or_default();
-    let step: Vec<&str> = path
-        .as_str()
-        .split('/')
-        .map(|part| part.split(['[', '~']).next().unwrap_or(part))
-        .collect();
-    let text = format!("{skill}\n{revision}\n{}\n{operation}", step.join("/"));
-    hex(text.as_bytes())
-}
-
 /// The operation with its secrets by name, as people see it and as grants know it.
 fn masked(operation: &Operation) -> Operation {
     let mut operation = operation.clone();
@@ -159,10 +137,6 @@ fn masked(operation: &Operation) -> Operation {
         crate::view::mask(args);
     }
     operation
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    deft_model::Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
 }
 
 pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
@@ -202,9 +176,6 @@ pub(crate) async fn at_terminal(
     let answer = asker.ask(question).await?;
     Some((answer, asker.name()))
 }
-
-/// Who gave a grant that was agreed to when a skill was stored, as the record says.
-pub(crate) const WHEN_STORED: &str = "the person who agreed when it was stored";
 
 /// Who answers at the terminal, as the record says.
 pub(crate) const TERMINAL: &str = "the person at the terminal";
@@ -284,7 +255,7 @@ async fn granted(
     if !operation.is_exact() {
         return None;
     }
-    let place = Place {
+    let place = StepOperation {
         skill,
         revision,
         path,
@@ -299,7 +270,7 @@ async fn granted(
 
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answered {
+pub enum AnswerReceipt {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
     /// Somebody else was first.
@@ -317,7 +288,7 @@ impl Inner {
         let kept = async {
             let grant = tool_grant(mark, by, self.now());
             self.parts.store.grant(grant).await?;
-            self.read_grants().await
+            self.agents.read_grants().await
         };
         // The call itself was agreed to; the next one is asked about again.
         if let Err(error) = kept.await {
@@ -335,10 +306,10 @@ impl Engine {
         given: Answer,
         by: &str,
         always: bool,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceipt, Error> {
         let always = always && given == Answer::Yes;
         let grant = always.then(|| self.grant(row, by, None)).transpose()?;
-        self.settle_answer(row, given, by, grant).await
+        self.store_answer(row, given, by, grant).await
     }
 
     /// Says yes to a question, and lets operations of the same revision pass from now on that
@@ -349,18 +320,18 @@ impl Engine {
         row: &ApprovalRow,
         by: &str,
         pattern: &Object,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceipt, Error> {
         let grant = self.grant(row, by, Some(pattern))?;
-        self.settle_answer(row, Answer::Yes, by, Some(grant)).await
+        self.store_answer(row, Answer::Yes, by, Some(grant)).await
     }
 
-    async fn settle_answer(
+    async fn store_answer(
         &self,
         row: &ApprovalRow,
         given: Answer,
         by: &str,
         grant: Option<Grant>,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceipt, Error> {
         let at = self.inner.now();
         let decision = Decision {
             answer: given.word().to_owned(),
@@ -370,18 +341,20 @@ impl Engine {
         let decided = self.store().decide(&row.asked.id, decision).await?;
         let accepted = match decided {
             Decided::Accepted(row) => row,
-            Decided::Already(row) => return Ok(Answered::Already(row)),
-            Decided::Unknown => return Ok(Answered::Gone),
+            Decided::Already(row) => return Ok(AnswerReceipt::Already(row)),
+            Decided::Unknown => return Ok(AnswerReceipt::Gone),
         };
         if let Some(grant) = grant {
             self.store().grant(grant).await?;
-            self.inner.read_grants().await?;
+            self.inner.agents.read_grants().await?;
         }
-        Ok(Answered::Accepted(accepted))
+        Ok(AnswerReceipt::Accepted(accepted))
     }
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {
-        let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+        let operation: Operation = read_stored(&row.asked.operation, || {
+            format!("the operation of approval `{}`", row.asked.id)
+        })?;
         if let (Some(mark), None) = (&operation.remember, like) {
             return Ok(tool_grant(mark, by, self.inner.now()));
         }
@@ -389,7 +362,7 @@ impl Engine {
             let step = row.asked.path.clone();
             return Err(Error::NotExact { step });
         }
-        let place = Place {
+        let place = StepOperation {
             skill: &row.skill,
             revision: &row.revision,
             path: &Path::from_text(row.asked.path.clone()),
@@ -397,8 +370,8 @@ impl Engine {
         };
         like.map_or(Ok(()), |pattern| place.check(pattern))?;
         let allowed = match like.filter(|pattern| !pattern.is_empty()) {
-            Some(pattern) => Allowed::Like(pattern.clone()),
-            None => Allowed::Exactly,
+            Some(pattern) => AllowedArguments::Like(pattern.clone()),
+            None => AllowedArguments::Exactly,
         };
         let (id, digest, pattern) = place.bound(&allowed);
         Ok(Grant {

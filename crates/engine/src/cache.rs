@@ -3,15 +3,14 @@
 //! A result may hold placeholders of secrets, and those mean something only in the run that made
 //! them. It is kept with the nonce of that run, and read under the nonce of another.
 
+use deft_base::hex_digest;
 use deft_model::Object;
 use deft_workflow::{rekey, replace_placeholders};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ask::hex;
-
 #[derive(Serialize, Deserialize)]
-struct Kept<V> {
+struct CachedResult<V> {
     nonce: String,
     value: V,
 }
@@ -20,12 +19,12 @@ struct Kept<V> {
 pub(crate) fn write(value: &Value, nonce: &str) -> String {
     let nonce = nonce.to_owned();
     // JSON values always serialize.
-    serde_json::to_string(&Kept { nonce, value }).unwrap_or_default()
+    serde_json::to_string(&CachedResult { nonce, value }).unwrap_or_default()
 }
 
 /// A result that was kept, for a run with this nonce; none if it cannot be read.
 pub(crate) fn read(kept: &str, nonce: &str) -> Option<Value> {
-    let mut kept: Kept<Value> = serde_json::from_str(kept).ok()?;
+    let mut kept: CachedResult<Value> = serde_json::from_str(kept).ok()?;
     rekey(&mut kept.value, &kept.nonce, nonce);
     Some(kept.value)
 }
@@ -42,7 +41,7 @@ pub(crate) fn key(tool: &str, args: &Object, nonce: &str) -> String {
         text.push('=');
         text.push_str(&args[name].to_string());
     }
-    hex(by_name(&text, nonce).as_bytes())
+    hex_digest(by_name(&text, nonce).as_bytes())
 }
 
 /// The text with secrets by name. The mark of a name is one that does not occur in the text, so

@@ -4,18 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_base::read_stored;
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
 use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
 use jiff::Timestamp;
 
-use crate::drive::{Driven, Driver};
+use crate::drive::{DriveOutcome, Driver};
 use crate::engine::Inner;
-use crate::jobs::JOB_SKILL;
 use crate::record::encode;
 use crate::secrets::{RunSecrets, taken_over};
-use crate::skills::{Pinned, decode};
-use crate::{Attention, Engine, Error, admit, finish};
+use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
 
 /// How often a run that waits for its turn looks whether it has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -29,6 +28,11 @@ impl Engine {
             self.drive_claimed(claimed, attention.clone()).await?;
         }
         Ok(driven)
+    }
+
+    /// The lease of a run that is due, if there is one.
+    pub async fn claim_due(&self) -> Result<Option<Claimed>, Error> {
+        self.claim(None).await
     }
 
     pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
@@ -75,16 +79,21 @@ impl Engine {
         }
     }
 
-    pub(crate) async fn drive_claimed(
+    /// Drives a run from what is stored of it, until it ends or waits.
+    pub async fn drive_claimed(
         &self,
         claimed: Claimed,
         attention: Attention,
-    ) -> Result<Driven, Error> {
+    ) -> Result<DriveOutcome, Error> {
         let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
         match self.drive_from(claimed, attention).await {
-            Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
+            Err(
+                error @ (Error::Replay { .. }
+                | Error::RevisionLost { .. }
+                | Error::Unreadable { .. }),
+            ) => {
                 self.give_up(&run, &lease, &error).await?;
-                Ok(Driven::GivenUp)
+                Ok(DriveOutcome::GivenUp)
             }
             other => other,
         }
@@ -112,9 +121,14 @@ impl Engine {
         Ok(())
     }
 
-    async fn drive_from(&self, claimed: Claimed, attention: Attention) -> Result<Driven, Error> {
+    async fn drive_from(
+        &self,
+        claimed: Claimed,
+        attention: Attention,
+    ) -> Result<DriveOutcome, Error> {
         let inner = &self.inner;
         let pinned = inner
+            .library
             .pinned(&claimed.run.skill, &claimed.run.revision)
             .await?;
         if claimed.run.cancel_by.is_none() {
@@ -139,7 +153,7 @@ impl Engine {
         .map_err(|diverged| replay(diverged.to_string()))?;
         let now = inner.now();
         let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded);
+        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
         let mut names = pinned.plan.secrets().to_vec();
         names.extend(nested_secrets);
         let all = events.iter().map(|(_, event)| event).chain(&recorded);
@@ -164,7 +178,7 @@ impl Engine {
                 .map_err(|diverged| replay(diverged.to_string()))?;
             recorded.push(stopped);
         }
-        let agents = Box::pin(crate::agent::agents_of(inner, &claimed.run, &events)).await?;
+        let agents = Box::pin(inner.agents.replay(&claimed.run, &events)).await?;
         inner.learn_offers(&agents).await;
         let blocked = blocked_waits(&events);
         let again = cut_off(&mut machine, now, &blocked, &mut recorded);
@@ -289,31 +303,6 @@ impl Inner {
         Ok(state)
     }
 
-    /// The skill as the run pinned it: from memory, from the files, or from the store.
-    pub(crate) async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
-        if let Some(pinned) = self.plans.get(revision) {
-            return Ok(pinned);
-        }
-        let snapshot = self.snapshot();
-        if let Ok(pinned) = self.plans.find(&snapshot, skill)
-            && pinned.revision == revision
-        {
-            return Ok(pinned);
-        }
-        let lost = || Error::RevisionLost {
-            skill: skill.to_owned(),
-            revision: revision.to_owned(),
-        };
-        let content = self
-            .parts
-            .store
-            .revision(revision)
-            .await?
-            .ok_or_else(lost)?;
-        let skill = decode(&content, &self.moment()).ok_or_else(lost)?;
-        self.plans.add(Arc::new(skill), revision.to_owned())
-    }
-
     /// The plans of the skills that a run has entered.
     pub(crate) async fn nested(
         &self,
@@ -325,7 +314,7 @@ impl Inner {
             if let Event::Entered { revision, .. } = event
                 && !nested.contains_key(revision)
             {
-                let pinned = self.pinned(skill, revision).await?;
+                let pinned = self.library.pinned(skill, revision).await?;
                 nested.insert(revision.clone(), pinned.plan);
             }
         }
@@ -339,11 +328,11 @@ impl Inner {
         claimed: &Claimed,
         events: &[(Timestamp, Event)],
         recorded: &mut Vec<Event>,
-    ) -> String {
+    ) -> Result<String, Error> {
         let mut prepared = None;
         for (_, event) in events {
             match event {
-                Event::Started(started) => return started.nonce.clone(),
+                Event::Started(started) => return Ok(started.nonce.clone()),
                 Event::Prepared(found) => prepared = Some(found.clone()),
                 _ => {}
             }
@@ -360,7 +349,9 @@ impl Inner {
             revision: claimed.run.revision.clone(),
             execution_id: claimed.run.id.to_string(),
             workspace_uri: prepared.workspace_uri,
-            inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
+            inputs: read_stored(&claimed.run.inputs, || {
+                format!("the inputs of run `{}`", claimed.run.id)
+            })?,
             nonce: prepared.nonce.clone(),
             check_failed: prepared.check_failed,
             authority: prepared.authority,
@@ -371,6 +362,6 @@ impl Inner {
                 recorded.push(event);
             }
         }
-        prepared.nonce
+        Ok(prepared.nonce)
     }
 }

@@ -1,6 +1,6 @@
 //! Drives a run: what the interpreter decides is stored, then performed, until it ends or waits.
 
-mod settle;
+mod results;
 mod stop;
 mod think;
 mod wait;
@@ -21,19 +21,19 @@ use tokio_util::sync::CancellationToken;
 use crate::ask::{self, Attention, Question};
 use crate::engine::{Inner, Stop};
 use crate::finish::Ending;
-use crate::perform::{Done, Performer, Request};
+use crate::perform::{ActionResult, Performer, Request};
 use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
-pub(crate) use think::{Thinking, out_of_time};
+pub(crate) use think::Thinking;
 
 /// How the reason of a run begins that waits for a tool or a server.
-pub(crate) const WAITS_FOR_TOOL: &str = "tool: ";
+pub const WAITS_FOR_TOOL: &str = "tool: ";
 
 /// What came of driving a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Driven {
+pub enum DriveOutcome {
     /// It is over; the row as it is stored.
     Finished(Box<RunRow>),
     /// It waits, and nobody holds its lease.
@@ -43,7 +43,7 @@ pub(crate) enum Driven {
 }
 
 /// Where the turns of a run have led to.
-enum Turned {
+enum TurnOutcome {
     /// With what models took for it.
     Ended(Finish, Option<String>),
     Parked,
@@ -61,7 +61,7 @@ pub(crate) struct Driver {
     stop: Stop,
     /// How each action that goes on is cut off.
     halts: HashMap<Path, CancellationToken>,
-    tasks: FuturesUnordered<BoxFuture<'static, Done>>,
+    tasks: FuturesUnordered<BoxFuture<'static, ActionResult>>,
     /// Agents by their steps, and what they want done next.
     agents: HashMap<Path, Thinking>,
     thoughts: Vec<(Path, deft_agent::Request)>,
@@ -98,7 +98,7 @@ impl Facts for RouterFacts<'_> {
     }
 
     fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit {
-        self.0.permit(authority, tool, args)
+        self.0.agents.permit(authority, tool, args)
     }
 }
 
@@ -185,9 +185,9 @@ impl Driver {
     /// Drives to the end, or to a wait that is worth giving the lease back for.
     ///
     /// `begun` are actions whose intent is stored already.
-    pub(crate) async fn drive(mut self, begun: Vec<Ask>) -> Result<Driven, Error> {
+    pub(crate) async fn drive(mut self, begun: Vec<Ask>) -> Result<DriveOutcome, Error> {
         if self.machine.has_authority() {
-            self.engine.read_grants_again().await;
+            self.engine.agents.read_grants_again().await;
         }
         let result = self.turns(begun).await;
         // Whatever is still being done belongs to nobody any more.
@@ -199,14 +199,14 @@ impl Driver {
             self.engine.give_back(self.lease.clone()).await;
         }
         Ok(match result? {
-            Turned::Ended(finish, usage) => {
-                Driven::Finished(Box::new(finish::ended(self.run, finish, usage)))
+            TurnOutcome::Ended(finish, usage) => {
+                DriveOutcome::Finished(Box::new(finish::ended(self.run, finish, usage)))
             }
-            Turned::Parked => Driven::Parked,
+            TurnOutcome::Parked => DriveOutcome::Parked,
         })
     }
 
-    async fn turns(&mut self, mut actions: Vec<Ask>) -> Result<Turned, Error> {
+    async fn turns(&mut self, mut actions: Vec<Ask>) -> Result<TurnOutcome, Error> {
         loop {
             let now = self.engine.now();
             let facts = RouterFacts(&self.engine);
@@ -231,7 +231,7 @@ impl Driver {
                 self.place = None;
                 let (stored, usage) = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
-                return Ok(Turned::Ended(stored, usage));
+                return Ok(TurnOutcome::Ended(stored, usage));
             }
             self.note_questions(now, &fresh);
             if self.must_be_stored(&fresh) {
@@ -266,7 +266,7 @@ impl Driver {
             if let Some(then) = self.parking(now) {
                 self.tell_waiting(now).await;
                 self.commit(then).await?;
-                return Ok(Turned::Parked);
+                return Ok(TurnOutcome::Parked);
             }
             self.wait().await?;
         }
@@ -369,14 +369,14 @@ impl Driver {
     }
 
     /// Finds an answer: one that is stored, a grant, `--yes`, the person at the terminal.
-    fn ask(&mut self, question: Question) -> BoxFuture<'static, Done> {
+    fn ask(&mut self, question: Question) -> BoxFuture<'static, ActionResult> {
         self.calling += 1;
         let engine = Arc::clone(&self.engine);
         let attention = self.attention.clone();
         let (skill, revision) = (self.run.skill.clone(), self.run.revision.clone());
         async move {
             let answer = ask::find_answer(&engine, &attention, &skill, &revision, &question).await;
-            Done::Answered { question, answer }
+            ActionResult::Answered { question, answer }
         }
         .boxed()
     }
@@ -427,16 +427,16 @@ impl Driver {
             }
         };
         if let Some(done) = first {
-            self.settle(done);
+            self.record_result(done);
         }
         while let Some(Some(done)) = self.tasks.next().now_or_never() {
-            self.settle(done);
+            self.record_result(done);
         }
         Ok(())
     }
 
     /// The next thing that is done; none when the run has to stop.
-    async fn next(&mut self) -> Option<Done> {
+    async fn next(&mut self) -> Option<ActionResult> {
         let stopping = self.machine.stopping().is_some();
         let due = self
             .deadline

@@ -1,25 +1,26 @@
 //! The handle that surfaces hold, and what all its parts share.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use deft_agents::Agents;
+use deft_base::Base;
 use deft_compute::Compute;
+use deft_library::{Incidents, Settings as LibrarySettings};
 use deft_llm::Models;
 use deft_model::{RunId, RunStatus};
-use deft_registry::Snapshot;
-use deft_skillfile::Moment;
 use deft_store::{CancelState, Lease, RunRow, Store};
 use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tokio::sync::{Notify, broadcast};
+use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::record::Published;
-use crate::skills::{Plans, Skills};
-use crate::{Attention, Budgets, Clock, Error, Options, Owner};
+use crate::{Attention, Clock, Error, Library, Options, Outbox, Owner, Skills};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -49,7 +50,9 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) parts: Parts,
     pub(crate) rules: Arc<Rules>,
-    pub(crate) plans: Plans,
+    pub(crate) base: Base,
+    pub(crate) library: Arc<Library>,
+    pub(crate) outbox: Outbox,
     pub(crate) owner: Owner,
     /// Revisions whose content is known to be stored.
     kept: Mutex<HashSet<String>>,
@@ -60,36 +63,8 @@ pub(crate) struct Inner {
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
-    pub(crate) bells: Bells,
-    pub(crate) known: crate::agent::Known,
-    pub(crate) standing: crate::standing_grants::StandingGrants,
-    pub(crate) overlays: crate::overlays::Overlays,
-    /// One look at the incidents at a time, so that of runs that fail together one tells people.
-    pub(crate) incident_turn: tokio::sync::Mutex<()>,
-    /// The checks of the host, if it brought any.
-    pub(crate) checks: OnceLock<Arc<dyn crate::health::Checks>>,
-    pub(crate) loss: crate::loss::StoreLoss,
-    /// The models that there are now, and what they may cost.
-    models: Mutex<Models>,
-    budgets: Mutex<Arc<Budgets>>,
-    /// The present of schedules, where it is not the clock's.
-    pub(crate) schedule_time: OnceLock<Timestamp>,
-}
-
-/// Ring when a loop of `serve.rs` may have something to do. Each loop has its own, so that a
-/// thousand runs that end do not make others look for work a thousand times.
-#[derive(Default)]
-pub(crate) struct Bells {
-    /// A slot may be due earlier than was known.
-    pub(crate) schedules: Notify,
-    /// A run may be due.
-    pub(crate) runs: Notify,
-    /// A message may be due.
-    pub(crate) messages: Notify,
-    /// A run is driven here.
-    pub(crate) driving: Notify,
-    /// There are other models than before.
-    pub(crate) models: Notify,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) incidents: Incidents,
 }
 
 /// How a run that is driven here is stopped.
@@ -101,10 +76,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) fn ask(&self, by: &str) {
-        self.by
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| by.to_owned());
+        self.by.lock().get_or_insert_with(|| by.to_owned());
         self.token.cancel();
     }
 }
@@ -149,29 +121,44 @@ impl Engine {
             zone: TimeZone::get(&options.zone).unwrap_or(TimeZone::UTC),
             ..Rules::default()
         };
+        let base = Base::new(
+            Arc::clone(&parts.store),
+            Arc::clone(&parts.clock),
+            &options.zone,
+        );
+        let settings = LibrarySettings {
+            waiting_defaults: options.waiting_defaults.clone(),
+            notify_minutes: options.notify_minutes,
+            zone_doubt: options.zone_doubt.clone(),
+        };
+        let files = Arc::clone(&parts.skills);
+        let library = Library::new(base.clone(), files, parts.router.clone(), settings);
+        let library = Arc::new(library);
+        let agents = Agents::new(
+            base.clone(),
+            Arc::clone(&library),
+            parts.router.clone(),
+            parts.models.clone(),
+            options.agent.clone(),
+            options.protected.clone(),
+        );
         let (live, _) = broadcast::channel(LIVE_EVENTS);
         Ok(Self {
             inner: Arc::new(Inner {
-                models: Mutex::new(parts.models.clone()),
-                budgets: Mutex::new(Arc::new(options.agent.budgets.clone())),
                 options,
                 parts,
                 rules: Arc::new(rules),
-                plans: Plans::default(),
+                library,
                 owner,
                 kept: Mutex::default(),
                 driven: Mutex::default(),
                 watched: Mutex::default(),
                 abandoned: Mutex::default(),
                 live,
-                bells: Bells::default(),
-                known: crate::agent::Known::default(),
-                standing: crate::standing_grants::StandingGrants::default(),
-                overlays: crate::overlays::Overlays::default(),
-                incident_turn: tokio::sync::Mutex::default(),
-                checks: OnceLock::new(),
-                loss: crate::loss::StoreLoss::default(),
-                schedule_time: OnceLock::new(),
+                agents: Arc::new(agents),
+                outbox: Outbox::new(base.clone()),
+                incidents: Incidents::new(base.clone()),
+                base,
             }),
         })
     }
@@ -179,7 +166,7 @@ impl Engine {
     /// Lets schedules stand at another time from now on, to try them out: what a failure puts off is
     /// put off from there. Leases, messages and what is written down use the clock.
     pub fn hold_schedule_time(&self, at: Timestamp) {
-        self.inner.schedule_time.get_or_init(|| at);
+        self.inner.base.hold_schedule_time(at);
     }
 
     /// Events of all runs that are driven here, each after it was stored.
@@ -194,16 +181,29 @@ impl Engine {
             && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
     }
 
-    /// Takes other models from now on; what is being asked is still answered.
-    pub fn set_models(&self, models: Models) {
-        *lock(&self.inner.models) = models;
-        self.inner.bells.models.notify_waiters();
+    /// The store, the clock and the bells.
+    pub fn base(&self) -> &Base {
+        &self.inner.base
     }
 
-    /// Takes other limits from now on. An agent that was paused by an old one goes on if the new one
-    /// allows it.
-    pub fn set_budgets(&self, budgets: Budgets) {
-        *lock(&self.inner.budgets) = Arc::new(budgets);
+    /// The settings.
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// Outages that people were told of.
+    pub fn incidents(&self) -> &Incidents {
+        &self.inner.incidents
+    }
+
+    /// Wakes every loop that looks for work.
+    pub fn ring(&self) {
+        self.inner.base.bells().ring_all();
+    }
+
+    /// What agents are told, may do and may spend.
+    pub fn agents(&self) -> &Arc<Agents> {
+        &self.inner.agents
     }
 
     /// Where runs are kept.
@@ -211,9 +211,14 @@ impl Engine {
         &self.inner.parts.store
     }
 
-    /// The skills of files that there are now, as tools have changed them.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.snapshot()
+    /// The skills.
+    pub fn library(&self) -> &Arc<Library> {
+        &self.inner.library
+    }
+
+    /// Messages to people.
+    pub fn outbox(&self) -> &Outbox {
+        &self.inner.outbox
     }
 
     /// The tool router.
@@ -230,7 +235,7 @@ impl Engine {
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let state = self.inner.close(run, by).await?;
         if let CancelState::Done(row) = &state {
-            self.inner.count_cancelled(row).await?;
+            self.inner.library.count_cancelled(row).await?;
         }
         let CancelState::Asked(row) = &state else {
             return Ok(state);
@@ -258,7 +263,7 @@ impl Engine {
         let mut seen = None;
         let mut renewed = inner.now();
         loop {
-            let driving = inner.bells.driving.notified();
+            let driving = inner.base.bells().driving.notified();
             if inner.is_idle() {
                 driving.await;
             }
@@ -284,39 +289,15 @@ impl Engine {
 }
 
 impl Inner {
-    /// The present to the microsecond, which is what stores keep: an instant means the same before
-    /// and after it was stored.
+    /// The present to the microsecond.
     pub(crate) fn now(&self) -> Timestamp {
-        let now = self.parts.clock.now();
-        Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
-    }
-
-    /// The present as schedules see it.
-    pub(crate) fn schedule_now(&self) -> Timestamp {
-        let held = self.schedule_time.get().copied();
-        held.unwrap_or_else(|| self.now())
+        self.base.now()
     }
 
     pub(crate) fn lease_until(&self) -> Timestamp {
         self.now()
             .saturating_add(self.options.lease)
             .unwrap_or(Timestamp::MAX)
-    }
-
-    pub(crate) fn moment(&self) -> Moment {
-        let zone = self.host_zone();
-        Moment {
-            now: self.now(),
-            zone,
-        }
-    }
-
-    pub(crate) fn models(&self) -> Models {
-        lock(&self.models).clone()
-    }
-
-    pub(crate) fn budgets(&self) -> Arc<Budgets> {
-        Arc::clone(&lock(&self.budgets))
     }
 
     pub(crate) fn has_listeners(&self) -> bool {
@@ -328,36 +309,29 @@ impl Inner {
         drop(self.live.send(Arc::new(event)));
     }
 
-    /// Anything may have been stored.
-    pub(crate) fn stir(&self) {
-        self.bells.schedules.notify_waiters();
-        self.bells.runs.notify_waiters();
-        self.bells.messages.notify_waiters();
-    }
-
     pub(crate) fn is_kept(&self, revision: &str) -> bool {
-        lock(&self.kept).contains(revision)
+        self.kept.lock().contains(revision)
     }
 
     pub(crate) fn note_kept(&self, revision: &str) {
-        lock(&self.kept).insert(revision.to_owned());
+        self.kept.lock().insert(revision.to_owned());
     }
 
     pub(crate) fn register(&self, run: &RunId, attention: &Attention) -> Stop {
-        lock(&self.watched).insert(run.clone(), attention.clone());
-        let stop = lock(&self.driven).entry(run.clone()).or_default().clone();
-        self.bells.driving.notify_waiters();
+        self.watched.lock().insert(run.clone(), attention.clone());
+        let stop = self.driven.lock().entry(run.clone()).or_default().clone();
+        self.base.bells().driving.notify_waiters();
         stop
     }
 
     pub(crate) fn unregister(&self, run: &RunId) {
-        lock(&self.driven).remove(run);
-        lock(&self.watched).remove(run);
+        self.driven.lock().remove(run);
+        self.watched.lock().remove(run);
     }
 
     /// The asker for a run that another run starts: the one of that run.
     pub(crate) fn attention_below(&self, run: &RunId) -> Attention {
-        let above = lock(&self.watched).get(run).cloned().unwrap_or_default();
+        let above = self.watched.lock().get(run).cloned().unwrap_or_default();
         Attention {
             asker: above.asker,
             assume_yes: above.assume_yes,
@@ -366,16 +340,16 @@ impl Inner {
     }
 
     pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {
-        lock(&self.abandoned)
+        self.abandoned.lock()
     }
 
     fn is_idle(&self) -> bool {
-        lock(&self.driven).is_empty()
+        self.driven.lock().is_empty()
     }
 
     /// Stops the runs driven here that somebody, in whatever process, wants stopped.
     async fn heed_wishes(&self) {
-        let driven: Vec<RunId> = lock(&self.driven).keys().cloned().collect();
+        let driven: Vec<RunId> = self.driven.lock().keys().cloned().collect();
         for run in driven {
             let row = self.parts.store.run(&run).await.ok().flatten();
             if let Some(by) = row.and_then(|row| row.cancel_by) {
@@ -394,11 +368,7 @@ impl Inner {
 
     /// Stops a run that is driven here; says whether it is.
     pub(crate) fn stop(&self, run: &RunId, by: &str) -> bool {
-        let driven = lock(&self.driven).get(run).cloned();
+        let driven = self.driven.lock().get(run).cloned();
         driven.inspect(|stop| stop.ask(by)).is_some()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
+use deft_library::{PinnedSkill, SkillTiming};
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
@@ -11,16 +13,11 @@ use deft_store::{
 use deft_workflow::{Event, Machine, RunEnd, RunError};
 use jiff::Timestamp;
 
-use crate::aftermath::{self, Ended, KnownOutage, Terms};
 use crate::engine::Inner;
-use crate::events::EVENT;
-use crate::jobs::JOB_SKILL;
 use crate::record::{Journal, encode_all};
-use crate::skills::Pinned;
 use crate::summary::summary;
-use crate::timed::Timed;
 use crate::view::publish;
-use crate::{Error, reply, session_log};
+use crate::{EVENT, Error, JOB_SKILL, reply, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
@@ -98,7 +95,10 @@ impl Inner {
         ending: &Ending<'_>,
         journal: &mut Journal,
     ) -> Result<(Finish, Option<String>), Error> {
-        let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
+        let pinned = self
+            .library
+            .pinned(&ending.run.skill, &ending.run.revision)
+            .await?;
         let (mut batch, events) = journal.take(Then::Continue);
         if ending.finished.outcome != Outcome::Success {
             let why = summary(ending.finished);
@@ -155,12 +155,12 @@ impl Inner {
     /// Who may have something to do after the end of a run: others that wait for their turn, and
     /// whatever its skill brought about.
     fn ring_after(&self, moves: bool, tells: bool) {
-        self.bells.runs.notify_waiters();
+        self.base.bells().runs.notify_waiters();
         if tells {
-            self.bells.messages.notify_waiters();
+            self.base.bells().messages.notify_waiters();
         }
         if moves {
-            self.bells.schedules.notify_waiters();
+            self.base.bells().schedules.notify_waiters();
         }
     }
 
@@ -172,7 +172,7 @@ impl Inner {
     async fn aftermath(
         &self,
         ending: &Ending<'_>,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         known: Option<Arc<SkillRow>>,
     ) -> Result<Option<(Arc<SkillRow>, SkillChange, Vec<Write>)>, Error> {
         let run = ending.run;
@@ -187,14 +187,14 @@ impl Inner {
         let Some(row) = row else {
             return Ok(None);
         };
-        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
         let terms = Terms {
             policy: &pinned.skill.policy,
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
             notify_minutes: self.options.notify_minutes,
         };
         let (slot, late) = self.slot_of(run);
-        let ended = Ended {
+        let ended = FinishedRun {
             run: run.id.as_str(),
             slot,
             late,
@@ -205,8 +205,8 @@ impl Inner {
             exhausted: ending.exhausted,
             outage: self.known_outage(ending, &row).await?,
             at: ending.at,
-            schedule_at: self.schedule_time.get().copied().unwrap_or(ending.at),
-            zone: &self.host_zone(),
+            schedule_at: self.base.held_schedule_time().unwrap_or(ending.at),
+            zone: &self.base.host_zone(),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
         let notices = decision.notices.iter().map(|notice| Write::Notice {
@@ -221,7 +221,7 @@ impl Inner {
     /// The slot that a run answers to, and whether it began long after it. An event is its own slot.
     fn slot_of(&self, run: &RunRow) -> (Option<Timestamp>, bool) {
         let event = (run.cause == EVENT).then_some(run.admitted_at);
-        let begun = self.schedule_time.get().copied();
+        let begun = self.base.held_schedule_time();
         let begun = begun.unwrap_or(run.admitted_at);
         let late = run
             .slot
@@ -241,7 +241,7 @@ impl Inner {
         let outage = failure(ending.finished).and_then(|failure| failure.outage.as_deref());
         match (ending.finished.outcome, outage) {
             (Outcome::Success, _) if alerted.is_some() => {
-                let ended = self.end_incidents(&row.text.skill, at).await?;
+                let ended = self.incidents.end_for(&row.text.skill, at).await?;
                 Ok(match ended {
                     None => KnownOutage::No,
                     Some(ended) if ended.told_elsewhere => KnownOutage::Told,
@@ -252,7 +252,7 @@ impl Inner {
                 if unattended && !aftermath::is_folded(alerted, at) =>
             {
                 let (skill, run) = (&row.text.skill, run.id.as_str());
-                let known = self.join_incident(outage, skill, run, at).await?;
+                let known = self.incidents.join(outage, skill, run, at).await?;
                 Ok(if known {
                     KnownOutage::Told
                 } else {
@@ -288,7 +288,7 @@ impl Inner {
         let Some(folder) = &self.options.sessions else {
             return;
         };
-        let zone = self.host_zone();
+        let zone = self.base.host_zone();
         let error = finished.error.as_ref();
         let place = session_log::Place {
             folder,

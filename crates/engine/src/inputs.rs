@@ -1,16 +1,19 @@
 //! What is given to a skill when a run is admitted: inputs of a workflow, flags of a command.
 
+use deft_library::{PinnedSkill, handler_tool};
 use deft_model::{Body, Object};
 use deft_workflow::check_inputs;
 
 use crate::Error;
-use crate::commands::handler_tool;
 use crate::engine::Inner;
-use crate::skills::Pinned;
 
 impl Inner {
     /// The inputs of a run, as they are recorded.
-    pub(crate) async fn inputs(&self, pinned: &Pinned, given: &Object) -> Result<Object, Error> {
+    pub(crate) async fn inputs(
+        &self,
+        pinned: &PinnedSkill,
+        given: &Object,
+    ) -> Result<Object, Error> {
         if handler_tool(&pinned.skill).is_some() {
             self.learn_tools(pinned).await;
         }
@@ -18,12 +21,16 @@ impl Inner {
     }
 
     /// The same with what is known of the tools already. No server is started.
-    pub(crate) fn inputs_as_known(&self, pinned: &Pinned, given: &Object) -> Result<Object, Error> {
+    pub(crate) fn inputs_as_known(
+        &self,
+        pinned: &PinnedSkill,
+        given: &Object,
+    ) -> Result<Object, Error> {
         if !matches!(pinned.skill.body, Body::Manual { .. }) {
             return check_inputs(pinned.plan.inputs(), given).map_err(Error::Inputs);
         }
-        let snapshot = self.snapshot();
-        let commands = self.commands(&*snapshot);
+        let snapshot = self.library.snapshot();
+        let commands = self.library.commands(&*snapshot);
         let checked = commands.checked(&pinned.skill, given.clone());
         checked.map_err(Error::Flags)
     }

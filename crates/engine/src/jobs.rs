@@ -4,20 +4,42 @@
 
 use std::sync::Arc;
 
-use deft_model::{Body, Dialect, Outcome, RunStatus, Skill, SkillId};
+use deft_library::with_authority;
+use deft_model::{Authority, Body, Dialect, Object, Outcome, RunStatus, Skill, SkillId};
+use deft_records::Normalised;
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{Admission, Engine, Error, Fire};
-
-/// The skill that all jobs are runs of.
-pub const JOB_SKILL: &str = "queue_task";
+use crate::{Admission, Engine, Error, Fire, JOB_SKILL};
 
 /// How many jobs may be running at once (S0.80).
 const AT_ONCE: u32 = 10;
 
 impl Engine {
+    /// Queues a background job of a person, as `queue_task` takes it.
+    pub async fn queue_task(&self, args: &Object) -> Result<RunRow, Error> {
+        self.queue_task_as(args, None).await
+    }
+
+    /// Queues a background job with the rights of the agent that queues it.
+    pub(crate) async fn queue_task_as(
+        &self,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<RunRow, Error> {
+        let record = deft_records::job(args).map_err(Error::Refused)?;
+        let normalised = Normalised {
+            record,
+            applied: Vec::new(),
+        };
+        let checked = self.library().check(&normalised).await?;
+        let skill = with_authority(checked.skill, by.cloned());
+        let run = self.queue_job(skill, "job").await?;
+        self.inner.base.bells().ring_all();
+        Ok(run)
+    }
+
     /// Stores a job for whoever drives runs.
     pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
@@ -56,7 +78,7 @@ impl Engine {
 
     /// A job in the words of the seeds.
     pub async fn job_json(&self, run: &RunRow) -> Value {
-        let skill = self.inner.pinned(&run.skill, &run.revision).await;
+        let skill = self.inner.library.pinned(&run.skill, &run.revision).await;
         let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
         let read = |text: &Option<String>| {
             let value = text.as_deref().map(serde_json::from_str::<Value>);
@@ -90,7 +112,7 @@ impl Engine {
         self.store()
             .hold(JOB_SKILL, false, self.inner.now())
             .await?;
-        self.inner.stir();
+        self.inner.base.bells().ring_all();
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
+use deft_library::{NamedSkill, StoredSkill, fields, is_gone};
 use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::Loaded;
@@ -11,10 +12,6 @@ use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
-use crate::lookup::Named;
-use crate::overlay::fields;
-use crate::records::Stored;
-use crate::standing::is_gone;
 use crate::{Engine, Error, JOB_SKILL};
 
 /// The number of a row that is not stored.
@@ -24,7 +21,7 @@ impl Engine {
     /// Puts deft's own tools into the router.
     pub fn register_tools(&self) {
         self.register_agent_tools();
-        self.register_memory_tools();
+        self.agents().register_memory_tools();
         for schema in tool_schemas() {
             let Some(effects) = effects(schema.name) else {
                 continue;
@@ -52,7 +49,7 @@ pub fn is_own_tool(name: &str) -> bool {
 /// Puts deft's own tools into a router that is only looked at.
 pub fn show_own_tools(router: &Router) {
     crate::agent::show_agent_tools(router);
-    crate::agent::show_memory_tools(router);
+    deft_agents::show_memory_tools(router);
     for schema in tool_schemas() {
         let Some(effects) = effects(schema.name) else {
             continue;
@@ -114,26 +111,29 @@ impl Engine {
     ) -> Result<Value, Error> {
         match tool {
             "memory_store_skill" => {
-                let stored = self.store_skill_as(args, by).await?;
+                let stored = self.library().store_skill_as(args, by).await?;
                 self.stored_json(&stored).await
             }
             "memory_update_skill" => {
                 let (target, changes) = wanted(args)?;
-                let stored = self.update_skill_as(&target, &changes, by).await?;
+                let stored = self
+                    .library()
+                    .update_skill_as(&target, &changes, by)
+                    .await?;
                 self.stored_json(&stored).await
             }
             "memory_list_skills" => self.list_json(args).await,
             "memory_get_skill" => {
                 let (target, _) = wanted(args)?;
-                let row = match self.inner.look_up_target(&target).await? {
-                    Named::Record(row) | Named::Gone(row) => row,
-                    Named::File(loaded, row) => self.inner.row_or_new(&loaded, row),
+                let row = match self.inner.library.look_up_target(&target).await? {
+                    NamedSkill::Record(row) | NamedSkill::Gone(row) => row,
+                    NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
                 Ok(json!({"success": true, "skill": self.record_json(&row).await?}))
             }
             "memory_delete_skill" => {
                 let (target, _) = wanted(args)?;
-                let row = self.delete_skill_as(&target, by).await?;
+                let row = self.library().delete_skill_as(&target, by).await?;
                 let mut answer = json!({"success": true, "deleted": row.text.name, "id": row.id});
                 if row.text.origin == SkillOrigin::File {
                     let skill = &row.text.skill;
@@ -159,7 +159,7 @@ impl Engine {
         }
     }
 
-    async fn stored_json(&self, stored: &Stored) -> Result<Value, Error> {
+    async fn stored_json(&self, stored: &StoredSkill) -> Result<Value, Error> {
         let mut skill = self.record_json(&stored.row).await?;
         // For people: a model can do nothing about its own rights, and every word of a result costs.
         if let Some(skill) = skill.as_object_mut() {
@@ -185,7 +185,7 @@ impl Engine {
             origin: Some(SkillOrigin::Record),
             ..SkillFilter::default()
         };
-        let records = self.list_skills(filter.clone()).await?;
+        let records = self.library().list_skills(filter.clone()).await?;
         let files = self.list_files(&filter).await?;
         let mut skills = Vec::new();
         for row in records.iter().chain(&files) {
@@ -198,14 +198,14 @@ impl Engine {
     /// and of those whose file is gone.
     /// Man pages are not among them; they are commands, which `get_skill` lists.
     async fn list_files(&self, filter: &SkillFilter) -> Result<Vec<SkillRow>, Error> {
-        self.inner.read_overlays().await?;
-        let snapshot = self.inner.snapshot();
+        self.inner.library.read_overlays().await?;
+        let snapshot = self.inner.library.snapshot();
         let gone = SkillFilter {
             origin: Some(SkillOrigin::File),
             disabled: Some(DisabledReason::FileRemoved),
             ..SkillFilter::default()
         };
-        let mut rows = self.list_skills(gone).await?;
+        let mut rows = self.library().list_skills(gone).await?;
         rows.retain(|row| snapshot.skill(&row.text.skill).is_none());
         for loaded in snapshot.skills() {
             if matches!(loaded.skill.body, Body::Manual { .. }) {
@@ -233,16 +233,16 @@ impl Engine {
 
     /// A stored skill with all columns of the seeds (S0.62) and those of the contract.
     pub async fn record_json(&self, row: &SkillRow) -> Result<Value, Error> {
-        let pinned = self.inner.pin_row(row).await.ok();
+        let pinned = self.inner.library.pin_row(row).await.ok();
         let skill = pinned.as_ref().map(|pinned| &pinned.skill);
         let content = match row.text.origin {
-            SkillOrigin::Record => self.content(row).await.unwrap_or_default(),
+            SkillOrigin::Record => self.library().content(row).await.unwrap_or_default(),
             SkillOrigin::File => skill.map(|skill| fields(skill)).unwrap_or_default(),
         };
-        let moment = self.inner.moment();
+        let moment = self.inner.base.moment();
         let text = |at: Option<jiff::Timestamp>| at.map(|at| deft_schedule::show(at, &moment.zone));
         let required: Value = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
-        let missing = skill.map(|skill| self.inner.missing(&skill.required_tools));
+        let missing = skill.map(|skill| self.inner.library.missing(&skill.required_tools));
         let stored = row.id != UNSTORED;
         let (standing, policy) = (&row.standing, skill.map(|skill| &skill.policy));
         let mut shown = json!({
@@ -309,7 +309,7 @@ impl Inner {
         if let Some(row) = row.filter(|row| !is_gone(row)) {
             return row;
         }
-        let new = self.new_file(loaded, self.now());
+        let new = self.library.new_file(loaded, self.now());
         SkillRow {
             id: UNSTORED,
             text: new.text,

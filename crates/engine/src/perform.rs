@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use deft_agents::Payer;
 use deft_compute::{Error as ComputeError, Job, Kind, Session};
+use deft_library::PinnedSkill;
 use deft_model::{Authority, Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
@@ -17,18 +19,17 @@ use serde_json::Value;
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Came, Payer};
+use crate::agent::AgentResult;
 use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
 use crate::secrets::RunSecrets;
-use crate::skills::Pinned;
 
 /// How much of a failure's message stays when it is too long.
 const MOST_WORDS: usize = 2000;
 
 /// What came of an action.
-pub(crate) enum Done {
+pub(crate) enum ActionResult {
     Called {
         path: Path,
         attempt: u32,
@@ -40,7 +41,7 @@ pub(crate) enum Done {
     Loaded {
         path: Path,
         attempt: u32,
-        result: Result<(Pinned, Object), Failure>,
+        result: Result<(PinnedSkill, Object), Failure>,
     },
     Healed {
         path: Path,
@@ -55,7 +56,7 @@ pub(crate) enum Done {
     Thought {
         path: Path,
         attempt: u32,
-        came: Came,
+        came: AgentResult,
     },
     /// Nobody gave an answer when there is none.
     Answered {
@@ -64,7 +65,7 @@ pub(crate) enum Done {
     },
 }
 
-impl Done {
+impl ActionResult {
     /// What the action was for.
     pub(crate) fn path(&self) -> &Path {
         match self {
@@ -116,7 +117,7 @@ pub(crate) struct Request {
 }
 
 impl Performer {
-    pub(crate) async fn call(self, request: Request) -> Done {
+    pub(crate) async fn call(self, request: Request) -> ActionResult {
         let begun = Instant::now();
         let Request { path, attempt, .. } = &request;
         let (path, attempt) = (path.clone(), *attempt);
@@ -126,7 +127,7 @@ impl Performer {
                 () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
                 () = self.halt.cancelled() => Err(cancelled()),
             };
-            return Done::Loaded {
+            return ActionResult::Loaded {
                 path,
                 attempt,
                 result,
@@ -146,7 +147,7 @@ impl Performer {
             // Agents and skills are more than a call, and have a way of their own.
             Call::Agent { .. } | Call::Skill { .. } | Call::Wait { .. } => not_a_call(),
         };
-        Done::Called {
+        ActionResult::Called {
             path,
             attempt,
             result,
@@ -165,6 +166,7 @@ impl Performer {
     ) -> Result<Value, Failure> {
         let authority = request.authority.as_deref();
         self.engine
+            .agents
             .decide_call(authority, tool, args, request.agreed)?;
         let call = ToolCall {
             key: request.key.clone(),
@@ -341,8 +343,8 @@ impl Performer {
     }
 
     /// Pins the skill that a step runs, and checks what is given to it.
-    async fn load(&self, skill: &str, args: &Object) -> Result<(Pinned, Object), Failure> {
-        let pinned = self.engine.find(skill).await.map_err(|error| {
+    async fn load(&self, skill: &str, args: &Object) -> Result<(PinnedSkill, Object), Failure> {
+        let pinned = self.engine.library.find(skill).await.map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());
             failure.hint = error.hint();
             failure
@@ -358,7 +360,7 @@ impl Performer {
         self.secrets.add(pinned.plan.secrets(), source)?;
         self.engine.learn_tools(&pinned).await;
         if pinned.skill.policy.authority.is_some() {
-            self.engine.read_grants_again().await;
+            self.engine.agents.read_grants_again().await;
         }
         self.engine
             .keep(&pinned)
@@ -373,13 +375,14 @@ impl Performer {
         heal: Arc<Heal>,
         key: String,
         authority: Option<Authority>,
-    ) -> Done {
+    ) -> ActionResult {
         let begun = Instant::now();
         let allowed = self
             .engine
+            .agents
             .refuse_unasked(authority.as_ref(), &heal.tool, &heal.args);
         if let Err(failure) = allowed {
-            return Done::Healed {
+            return ActionResult::Healed {
                 path,
                 result: Err(failure),
                 ms: millis(begun),
@@ -397,20 +400,20 @@ impl Performer {
         let result = result
             .map(drop)
             .map_err(|failure| self.bounded(&path, failure));
-        Done::Healed {
+        ActionResult::Healed {
             path,
             result,
             ms: millis(begun),
         }
     }
 
-    pub(crate) async fn sleep(self, path: Path, until: Timestamp) -> Done {
+    pub(crate) async fn sleep(self, path: Path, until: Timestamp) -> ActionResult {
         let sleep = self.engine.parts.clock.sleep_until(until);
         tokio::select! {
             () = sleep => {}
             () = self.halt.cancelled() => {}
         }
-        Done::Woken { path, until }
+        ActionResult::Woken { path, until }
     }
 }
 

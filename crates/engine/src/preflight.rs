@@ -8,17 +8,19 @@ mod calendar;
 
 use std::sync::Arc;
 
+use deft_agents::{Brief, failed};
 use deft_compute::{Job, Kind};
+use deft_library::PinnedSkill;
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_skillfile::Check;
+use deft_store::SkillRow;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
 use deft_tools::{Call, Found, Router};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agent::{Brief, failed};
 use crate::engine::Inner;
-use crate::skills::Pinned;
+use crate::{Engine, Error};
 
 /// The tool behind the check of mail that the seeds name.
 const MAIL: &str = "gmail_get_new_emails";
@@ -47,11 +49,28 @@ impl Scope for Result1 {
     }
 }
 
+impl Engine {
+    /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
+    pub async fn check_preflight(
+        &self,
+        pinned: &PinnedSkill,
+        slot: Timestamp,
+    ) -> Result<Option<String>, String> {
+        self.inner.nothing_to_do(pinned, slot).await
+    }
+
+    /// Compiles and stores a skill that is about to fire.
+    pub async fn make_ready(&self, row: &SkillRow) -> Result<(), Error> {
+        let pinned = self.inner.library.pin_row(row).await?;
+        self.inner.keep(&pinned).await
+    }
+}
+
 impl Inner {
     /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
     pub(crate) async fn nothing_to_do(
         &self,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         slot: Timestamp,
     ) -> Result<Option<String>, String> {
         let Some(check) = pinned.skill.policy.preflight.as_ref() else {
@@ -74,7 +93,7 @@ impl Inner {
     /// run waits as it would for a tool: asking a model for nothing is what the check is there for.
     pub(crate) async fn check_again(&self, brief: &Brief) -> Result<Option<String>, Failure> {
         let (run, step) = (&brief.run, &brief.step);
-        let pinned = self.pinned(&step.skill, &step.revision).await;
+        let pinned = self.library.pinned(&step.skill, &step.revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let slot = run.slot.unwrap_or(run.admitted_at);
         let found = self.nothing_to_do(&pinned, slot).await;
@@ -131,7 +150,8 @@ impl Inner {
         args: Object,
         authority: Option<&Authority>,
     ) -> Result<Value, String> {
-        self.refuse_unasked(authority, tool, &args)
+        self.agents
+            .refuse_unasked(authority, tool, &args)
             .map_err(|failure| failure.message)?;
         if authority.is_some() && changes_deft(&self.parts.router, tool, &args) {
             return Err(format!(

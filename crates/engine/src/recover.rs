@@ -1,5 +1,6 @@
 //! Runs whose driver is gone are made due again; ended runs go on when a person says so.
 
+use deft_base::read_stored;
 use deft_model::{Outcome, RunId, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
@@ -132,7 +133,7 @@ impl Engine {
         if with.old_revision || is_its_own_skill(run) {
             return Ok(());
         }
-        let now = self.inner.find(&run.skill).await.ok();
+        let now = self.inner.library.find(&run.skill).await.ok();
         let now = now.map(|pinned| pinned.revision);
         if now.as_deref() == Some(run.revision.as_str()) {
             return Ok(());
@@ -169,7 +170,7 @@ impl Engine {
         cause: &str,
         attention: Attention,
     ) -> Result<Admission, Error> {
-        let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let inputs = read_stored(&run.inputs, || format!("the inputs of run `{}`", run.id))?;
         let nonce = admit::nonce();
         let reused = match from {
             None => Vec::new(),
@@ -177,7 +178,7 @@ impl Engine {
         };
         // A job and a chat are their own skills; others are run as they are now.
         let content = if is_its_own_skill(run) {
-            let pinned = self.inner.pinned(&run.skill, &run.revision).await?;
+            let pinned = self.inner.library.pinned(&run.skill, &run.revision).await?;
             Some(pinned.skill)
         } else {
             None
@@ -199,7 +200,7 @@ impl Engine {
 
     /// The steps before one, as they ended in an earlier run, for a run with this nonce.
     async fn reusable(&self, run: &RunRow, from: &str, nonce: &str) -> Result<Vec<Event>, Error> {
-        let plan = self.inner.find(&run.skill).await?.plan;
+        let plan = self.inner.library.find(&run.skill).await?.plan;
         if plan.step(from).is_none() {
             let steps = plan.steps().map(|step| step.id.as_str());
             return Err(Error::UnknownStep {

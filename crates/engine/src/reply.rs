@@ -5,18 +5,18 @@
 //! neither lost nor said twice up to the channel itself. Between the moment at which a receiver took
 //! it and the moment at which its receipt is stored, a crash makes the courier say it again.
 //!
-//! Not here: how it is carried (`courier.rs`), and what it looks like where it arrives.
+//! Not here: how it is carried (the courier), and what it looks like where it arrives.
 
+use deft_agents::{answer_to, text_of};
 use deft_model::{Failure, RunId, RunStatus};
+use deft_outbox::{Kind, Notice};
 use deft_store::{NoticeFilter, RunRow, Write};
 use deft_workflow::RunEnd;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agent::{answer_to, text_of};
 use crate::ask::Question;
 use crate::engine::Inner;
-use crate::notice::{Kind, Notice};
 use crate::{Engine, Error, finish};
 
 /// How much of the arguments of a call is shown to whoever is asked about it.
@@ -85,7 +85,10 @@ impl Engine {
         let error = row.error.as_deref();
         let error: Option<Failure> = error.and_then(|text| serde_json::from_str(text).ok());
         let notice = notice(&row, to.to_owned(), answer_text(&text, error.as_ref()));
-        self.inner.leave(format!("{ANSWER} {run}"), &notice).await?;
+        self.inner
+            .outbox
+            .post(format!("{ANSWER} {run}"), &notice)
+            .await?;
         Ok(())
     }
 
@@ -113,7 +116,7 @@ impl Inner {
             always: question.operation.remember.is_some(),
         };
         let key = question_key(&question.approval);
-        self.leave(key, &notice).await
+        self.outbox.post(key, &notice).await
     }
 }
 

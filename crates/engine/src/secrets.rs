@@ -1,21 +1,22 @@
 //! Secrets of a run: placeholders everywhere, values only inside the router.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass};
 use deft_tools::{Redaction, Reveal, Secret, SecretSource};
 use deft_workflow::{Event, placeholder, replace_placeholders};
+use parking_lot::{RwLock, RwLockReadGuard};
 use serde_json::Value;
 
 /// The secrets that a run may hand to its tools. Nested skills add theirs when they are entered.
 pub(crate) struct RunSecrets {
     nonce: String,
-    known: RwLock<Known>,
+    known: RwLock<ResolvedSecrets>,
 }
 
 #[derive(Default)]
-struct Known {
+struct ResolvedSecrets {
     secrets: Vec<(String, Secret)>,
     redaction: Redaction,
 }
@@ -60,7 +61,7 @@ impl RunSecrets {
                     ))
                     .blocked()
             })?;
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.write();
             if !known.secrets.iter().any(|(other, _)| other == name) {
                 let hidden = placeholder(&self.nonce, name);
                 known.redaction.add(&secret, &hidden);
@@ -70,8 +71,8 @@ impl RunSecrets {
         Ok(())
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> RwLockReadGuard<'_, ResolvedSecrets> {
+        self.known.read()
     }
 }
 

@@ -1,16 +1,16 @@
 //! What can be known of the tools of a skill before it runs.
 
 use deft_agent::{Address, Machine as Agent};
+use deft_library::PinnedSkill;
 use deft_model::{Failure, FailureClass, OnError, Outage, StepKind};
 use deft_tools::Found;
 use deft_workflow::Path;
 
 use crate::engine::Inner;
-use crate::skills::Pinned;
 
 impl Inner {
     /// Learns what the tools of a skill are like, before a step is begun that depends on it.
-    pub(crate) async fn learn_tools(&self, pinned: &Pinned) {
+    pub(crate) async fn learn_tools(&self, pinned: &PinnedSkill) {
         self.learn(pinned.plan.tools()).await;
     }
 
@@ -36,7 +36,7 @@ impl Inner {
     /// A tool that the run is sure to call and that is not there: better said before the first
     /// step has done anything. A tool of a server that could not be asked is unknown, not missing:
     /// its call says what is wrong with the server.
-    pub(crate) fn missing_tool(&self, pinned: &Pinned) -> Option<Failure> {
+    pub(crate) fn missing_tool(&self, pinned: &PinnedSkill) -> Option<Failure> {
         let sure = pinned
             .plan
             .steps()

@@ -15,18 +15,18 @@ use crate::{Engine, Error, claim};
 impl Engine {
     /// The skill that a name means now, made ready to run.
     pub async fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {
-        Ok(self.inner.find(name).await?.plan)
+        Ok(self.inner.library.find(name).await?.plan)
     }
 
     /// What a run of a skill would do, as far as that is known.
     pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
-        let pinned = self.inner.find(name).await?;
+        let pinned = self.inner.library.find(name).await?;
         let plan = &pinned.plan;
         // With what is known of the tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
         let facts = RouterFacts(&self.inner);
         let steps = dry_run(plan, &inputs, &self.inner.rules, &facts, self.inner.now());
-        let found = self.inner.check_surroundings(&pinned.skill).await;
+        let found = self.inner.library.check_surroundings(&pinned.skill).await;
         let found = found.iter().map(|one| {
             json!({ "rule": one.rule.id(), "severity": one.severity.word(),
                 "message": one.message, "help": one.help })
@@ -111,7 +111,7 @@ impl Engine {
     /// The steps of a run. A run whose skill is lost still shows what has happened.
     async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Value {
         let inner = &self.inner;
-        let Ok(pinned) = inner.pinned(&row.skill, &row.revision).await else {
+        let Ok(pinned) = inner.library.pinned(&row.skill, &row.revision).await else {
             return Value::Array(Vec::new());
         };
         let nested = inner.nested(&row.skill, events).await.unwrap_or_default();

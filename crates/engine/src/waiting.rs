@@ -2,18 +2,17 @@
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
+use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier};
+use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
 use deft_tools::{Found, Health, ServerState};
 use jiff::Timestamp;
 
-use crate::aftermath;
 use crate::ask::Question;
 use crate::drive::WAITS_FOR_TOOL;
 use crate::engine::Inner;
-use crate::notice::{Kind, Notice};
 use crate::reply::question_key;
-use crate::skills::Pinned;
 use crate::{Engine, Error};
 
 /// The message about a question. It is the same one however often the run parks with it.
@@ -55,7 +54,7 @@ impl Engine {
                 continue;
             };
             // A revision that cannot be read is reported when the run is driven.
-            let pinned = self.inner.pinned(&run.skill, &run.revision).await;
+            let pinned = self.inner.library.pinned(&run.skill, &run.revision).await;
             if pinned.is_ok_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
                 // Runs with the same reason are woken together.
                 woken += self.store().wake(reason, self.inner.now()).await?;
@@ -67,9 +66,9 @@ impl Engine {
 
 impl Inner {
     /// Whether the tools of a skill are there, their servers answer, and its agent has a model.
-    fn has_needs(&self, pinned: &Pinned, servers: &[Health]) -> bool {
+    fn has_needs(&self, pinned: &PinnedSkill, servers: &[Health]) -> bool {
         let skill = &pinned.skill;
-        if skill.tier() == Tier::Agent && !self.has_model(&skill.policy.agent_id) {
+        if skill.tier() == Tier::Agent && !self.agents.has_model(&skill.policy.agent_id) {
             return false;
         }
         let tools = pinned.plan.steps().flat_map(|step| step.kind.tools());
@@ -81,7 +80,7 @@ impl Inner {
     }
 
     /// Until when a run waits for tools that are not there: its misfire window.
-    pub(crate) fn patience(&self, pinned: &Pinned, run: &RunRow) -> Option<Timestamp> {
+    pub(crate) fn patience(&self, pinned: &PinnedSkill, run: &RunRow) -> Option<Timestamp> {
         let since = run.slot.unwrap_or(run.admitted_at);
         since
             .saturating_add(pinned.skill.policy.misfire_window)
@@ -104,7 +103,7 @@ impl Inner {
         }
         let known = match missing.outage.as_deref() {
             Some(outage) => {
-                let known = self.join_incident(outage, &run.skill, run.id.as_str(), at);
+                let known = self.incidents.join(outage, &run.skill, run.id.as_str(), at);
                 known.await.unwrap_or(false)
             }
             None => false,
@@ -150,7 +149,7 @@ impl Inner {
 
     fn until_words(&self, until: Option<Timestamp>, at: Timestamp) -> String {
         let ends = until.map_or(String::new(), |until| {
-            let until = deft_schedule::spoken(until, at, &self.host_zone());
+            let until = deft_schedule::spoken(until, at, &self.base.host_zone());
             format!(", and gives up {until}")
         });
         format!("it continues when that is available{ends}")

@@ -14,6 +14,7 @@ use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
 use deft_model::{Choice, ProblemCode};
 use deft_registry::{Registry, Snapshot};
+use deft_scheduler::Scheduler;
 use deft_store::{Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
@@ -85,7 +86,7 @@ impl App {
     /// stored now is stored by the next command; this one has its skills.
     fn keep_good_files(&self, workspace: &Workspace) {
         if workspace.roots.is_empty()
-            && let Err(error) = self.block_on_only(self.engine.keep_good_files())
+            && let Err(error) = self.block_on_only(self.engine.library().keep_good_files())
         {
             tracing::warn!(%error, "the last good state of the skills could not be stored");
         }
@@ -94,7 +95,7 @@ impl App {
     /// Which skills are used as they were before, because their files are broken now: this one, or all
     /// of them.
     pub fn broken_warning(&self, skill: Option<&str>) -> Option<String> {
-        broken_warning(&self.engine.snapshot(), skill)
+        broken_warning(&self.engine.library().snapshot(), skill)
     }
 
     /// The same for a skill that is run at once: the sandbox that its blocks need starts meanwhile.
@@ -208,7 +209,6 @@ impl App {
         };
         let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
         engine.register_tools();
-        engine.set_checks(Arc::new(Doctor::new(&home.path)));
         Ok(Self {
             runtime,
             engine,
@@ -236,6 +236,11 @@ impl App {
         self.runtime.block_on(work)
     }
 
+    /// Fires due skills in this engine, with the checks of this host.
+    pub fn scheduler(&self) -> Scheduler {
+        Scheduler::new(&self.engine).with_checks(Arc::new(Doctor::new(&self.home)))
+    }
+
     /// The folder that holds everything.
     pub fn home(&self) -> &Path {
         &self.home
@@ -261,7 +266,7 @@ impl App {
             if self.engine.store().next_notice().await?.is_none() {
                 return Ok(0);
             }
-            let sending = self.engine.deliver(&self.channel);
+            let sending = self.engine.outbox().deliver(&self.channel);
             tokio::time::timeout(CARRY, sending).await.unwrap_or(Ok(0))
         });
         if let Err(error) = sent {
@@ -277,7 +282,7 @@ impl App {
         let stopped = stop.clone();
         let task = Lock::holder(&self.home).is_none().then(|| {
             self.runtime.spawn(async move {
-                if let Err(error) = engine.carry(&channel, &stopped).await {
+                if let Err(error) = engine.outbox().carry(&channel, &stopped).await {
                     tracing::warn!(%error, "messages were not sent");
                 }
             })
@@ -469,7 +474,10 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::Heal { .. } => "config",
         Error::Owner { .. } => "file",
         // What deft stored itself cannot be used any more.
-        Error::Replay { .. } | Error::RevisionLost { .. } | Error::Unstorable { .. } => {
+        Error::Replay { .. }
+        | Error::RevisionLost { .. }
+        | Error::Unreadable { .. }
+        | Error::Unstorable { .. } => {
             return Failure::internal("engine", error.to_string()).maybe_hint(error.hint());
         }
     };

@@ -187,7 +187,10 @@ impl CommandRun {
     /// The result of the command, from its run.
     pub fn result(&self, app: &App, run: &str) -> Done<(CommandView, RunView)> {
         let run = runs::detail(app, run)?.run;
-        let given = app.engine.command_result(&self.skill.skill, &run.outputs);
+        let given = app
+            .engine
+            .library()
+            .command_result(&self.skill.skill, &run.outputs);
         let result = run_result(&run, given);
         Ok((view(&self.command, result), run))
     }

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Duration;
 
-use deft_engine::{Check, CheckStatus, Checks};
 use deft_model::{Failure, FailureClass};
+use deft_scheduler::{Check, CheckStatus, Checks};
 use deft_wire::check::{self, CheckList};
 use tokio::process::Command;
 

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use deft_config::Home;
-use deft_engine::{Attention, Pool, Ticked};
+use deft_engine::Attention;
 use deft_model::{Outcome, RunId, Tier};
 use deft_schedule::LATE;
+use deft_scheduler::{Pool, TickReport as Ticked};
 use deft_store::RunRow;
 use deft_wire::Done;
 use deft_wire::run::{RunView, TickView};
@@ -94,11 +95,11 @@ async fn tick_once(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickRe
 }
 
 async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, deft_engine::Error> {
-    let engine = &app.engine;
+    let (engine, scheduler) = (&app.engine, app.scheduler());
     if let Some(at) = at {
         engine.hold_schedule_time(at);
     }
-    engine.sync_files().await?;
+    engine.library().sync_files().await?;
     // Tools are known after their servers were asked; waiting skills may be among the due ones.
     engine.router().listed().await;
     engine.recover().await?;
@@ -107,7 +108,7 @@ async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, d
     let mut ticked = Ticked::default();
     loop {
         let now = at.unwrap_or_else(Timestamp::now);
-        let more = engine.tick(now, &pool).await?;
+        let more = scheduler.tick(now, &pool).await?;
         ticked.fired.extend(more.fired);
         ticked.passed.extend(more.passed);
         ticked.enabled.extend(more.enabled);
@@ -117,14 +118,14 @@ async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, d
         }
     }
     let now = at.unwrap_or_else(Timestamp::now);
-    engine.fire_events(now).await?;
+    scheduler.fire_events(now).await?;
     let attention = Attention {
         parks: true,
         ..Attention::default()
     };
     ticked.fired.extend(engine.drain(&attention).await?);
-    engine.check_models().await?;
-    engine.report_health(now).await?;
+    scheduler.check_models().await?;
+    scheduler.report_health(now).await?;
     let mut seen = HashSet::new();
     ticked.fired.retain(|run| seen.insert(run.clone()));
     Ok(ticked)

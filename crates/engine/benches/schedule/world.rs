@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
-use deft_engine::{
-    Channel, Delivered, Engine, Options, Parcel, Parts, Pool, Published, SystemClock,
-};
+use deft_engine::{Channel, Delivered, Engine, Options, Parcel, Parts, Published, SystemClock};
 use deft_model::{Effects, RunStatus};
 use deft_registry::Snapshot;
+use deft_scheduler::{Pool, Scheduler};
 use deft_skillfile::{Moment, parse_record};
 use deft_store::{
     NewSkill, RunFilter, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Sqlite,
@@ -320,7 +319,7 @@ impl Daemon {
         let (engine, until) = (world.engine().clone(), stop.clone());
         let task = tokio::spawn(async move {
             let (pool, grace) = (Pool::new(places), Duration::from_secs(5));
-            engine
+            Scheduler::new(&engine)
                 .serve(&pool, Arc::new(Ears), until, grace)
                 .await
                 .unwrap();

@@ -13,7 +13,7 @@ use serde_json::json;
 pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
     let race = std::fs::read_to_string(home.join("race")).unwrap();
     let (kind, limit) = race.split_once(' ').unwrap();
-    engine.set_budgets(Budgets {
+    engine.agents().set_budgets(Budgets {
         all: DayBudget {
             tokens: Some(limit.parse().unwrap()),
             on_exhausted: Exhausted::Skip,

@@ -46,11 +46,11 @@ enum CallStatus {
     Answered,
 }
 
-type Place = (Path, Address, u32, u32);
+type CallPlace = (Path, Address, u32, u32);
 
 /// The calls of all agents of a run, in the order in which they came up.
 pub(crate) fn calls(events: &[(Timestamp, Event)]) -> Vec<CallView> {
-    let mut seen = Seen::default();
+    let mut seen = CallList::default();
     for (_, event) in events {
         if let Event::Agent { path, event } = event {
             seen.take_in(path, &event.agent, &event.what);
@@ -60,12 +60,12 @@ pub(crate) fn calls(events: &[(Timestamp, Event)]) -> Vec<CallView> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct CallList {
     calls: Vec<CallView>,
-    places: HashMap<Place, usize>,
+    places: HashMap<CallPlace, usize>,
 }
 
-impl Seen {
+impl CallList {
     fn take_in(&mut self, path: &Path, agent: &Address, what: &EventKind) {
         let place = |turn: &u32, call: &u32| (path.clone(), agent.clone(), *turn, *call);
         match what {
@@ -125,7 +125,7 @@ impl Seen {
                 call,
                 dispatch,
             } => {
-                let view = self.call(place(turn, call), super::tools::DISPATCH_AGENT);
+                let view = self.call(place(turn, call), deft_agents::DISPATCH_AGENT);
                 let mission = json!(dispatch.mission);
                 view.args = Object::from_iter([
                     ("agent_id".to_owned(), json!(dispatch.agent_id)),
@@ -161,7 +161,7 @@ impl Seen {
     }
 
     /// The call at a place, which is new unless a person was asked about it.
-    fn call(&mut self, place: Place, tool: &str) -> &mut CallView {
+    fn call(&mut self, place: CallPlace, tool: &str) -> &mut CallView {
         let next = self.calls.len();
         let at = *self.places.entry(place.clone()).or_insert(next);
         if at == next {

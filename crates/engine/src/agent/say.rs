@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use deft_agents::{ALONE, ANSWER_TO, asked, conversation_of, text_of};
+use deft_base::hex_digest;
 use deft_model::{
     Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
     Step, StepKind, Trigger, Workflow,
@@ -11,17 +13,7 @@ use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::history::{asked, text_of};
-use crate::{Admission, Attention, Engine, Error, Fire};
-
-/// The skill that all chats are runs of.
-pub const CHAT_SKILL: &str = "chat";
-
-/// The input that says where the answer goes.
-const ANSWER_TO: &str = "answer_to";
-
-/// The input that says that nobody reads along.
-const ALONE: &str = "alone";
+use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
 
 /// The longest title that a conversation gets from its first message.
 const TITLE: usize = 80;
@@ -48,7 +40,7 @@ pub struct Say {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ChatAnswer {
     /// The conversation.
     pub conversation: String,
     /// The run that answered.
@@ -57,9 +49,9 @@ pub struct Said {
     pub text: String,
 }
 
-impl Said {
+impl ChatAnswer {
     /// What a run has said. A message that was said before belongs where it was said.
-    pub(super) fn of(run: RunRow, conversation: String) -> Self {
+    pub(super) fn from_run(run: RunRow, conversation: String) -> Self {
         let outputs = run.outputs.as_deref();
         let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
         Self {
@@ -72,23 +64,23 @@ impl Said {
 
 impl Engine {
     /// Answers a message here, until the answer is there or somebody has to be asked.
-    pub async fn say(&self, say: Say, attention: Attention) -> Result<Said, Error> {
+    pub async fn say(&self, say: Say, attention: Attention) -> Result<ChatAnswer, Error> {
         let place = self.place_for(&say).await?;
         let fire = self.chat_fire(&say, &place);
         let admission = Box::pin(self.run(fire, attention)).await?;
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
-        Ok(Said::of(run, place.conversation))
+        Ok(ChatAnswer::from_run(run, place.conversation))
     }
 
     /// Skills that an agent may use: ids and descriptions.
     pub async fn skills_of(&self, agent: Option<&str>) -> Vec<(String, String)> {
         let agent = agent.unwrap_or(&self.inner.options.agent.default);
-        let Some(agent) = self.inner.agent_definition(agent) else {
+        let Some(agent) = self.inner.agents.agent_definition(agent) else {
             return Vec::new();
         };
-        let known = self.all_skills().await;
+        let known = self.library().all_skills().await;
         let skills = known.all.skills().map(|loaded| &loaded.skill);
         skills
             .filter(|skill| deft_registry::discovery::may_use(&agent, skill))
@@ -98,15 +90,14 @@ impl Engine {
 
     /// Why no model speaks for an agent, or for the usual one, if none does.
     pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
-        let usual = &self.inner.options.agent.default;
-        self.inner.voice(agent.unwrap_or(usual)).map(drop)
+        self.inner.agents.check_model(agent)
     }
 
     /// Says why there is no agent of this name, if there is none.
     pub fn check_agent(&self, name: &str) -> Result<(), Error> {
-        match self.inner.agent_definition(name) {
+        match self.inner.agents.agent_definition(name) {
             Some(_) => Ok(()),
-            None => Err(self.inner.no_agent(name)),
+            None => Err(self.inner.agents.no_agent(name)),
         }
     }
 
@@ -121,26 +112,26 @@ impl Engine {
         Ok(rows.into_iter().next().map(|row| row.id))
     }
 
-    async fn place_for(&self, say: &Say) -> Result<Place, Error> {
+    async fn place_for(&self, say: &Say) -> Result<ChatPlace, Error> {
         let usual = || self.inner.options.agent.default.clone();
         if let Some(id) = &say.conversation {
             let row = self.store().conversation(id).await?;
             let row = row.ok_or_else(|| Error::UnknownConversation { id: id.clone() })?;
-            return Ok(Place {
+            return Ok(ChatPlace {
                 agent: say.agent.clone().unwrap_or(row.agent),
                 conversation: row.id,
                 opens: None,
             });
         }
         let agent = say.agent.clone().unwrap_or_else(usual);
-        if self.inner.agent_definition(&agent).is_none() {
-            return Err(self.inner.no_agent(&agent));
+        if self.inner.agents.agent_definition(&agent).is_none() {
+            return Err(self.inner.agents.no_agent(&agent));
         }
         let title: String = say.text.trim().chars().take(TITLE).collect();
         let new = NewConversation {
             // The same message belongs to the same conversation, however often it is said.
             id: match &say.key {
-                Some(key) => format!("conv_{}", &crate::ask::hex(key.as_bytes())[..24]),
+                Some(key) => format!("conv_{}", &hex_digest(key.as_bytes())[..24]),
                 None => format!("conv_{}", Uuid::now_v7().simple()),
             },
             agent: agent.clone(),
@@ -149,7 +140,7 @@ impl Engine {
             run: None,
             at: self.inner.now(),
         };
-        Ok(Place {
+        Ok(ChatPlace {
             conversation: new.id.clone(),
             agent,
             opens: Some(new),
@@ -158,8 +149,8 @@ impl Engine {
 
     /// The run that answers. The words of the person are stored with it, so that they are in their
     /// conversation from then on, whatever becomes of the answer.
-    fn chat_fire(&self, say: &Say, place: &Place) -> Fire {
-        let max_steps = self.inner.agent_definition(&place.agent);
+    fn chat_fire(&self, say: &Say, place: &ChatPlace) -> Fire {
+        let max_steps = self.inner.agents.agent_definition(&place.agent);
         let max_steps = max_steps.and_then(|agent| agent.max_steps);
         let max_steps = max_steps.unwrap_or(self.inner.options.agent.max_steps);
         let mut inputs = Object::from_iter([
@@ -187,35 +178,11 @@ impl Engine {
 }
 
 /// Where something is said, and to whom.
-struct Place {
+struct ChatPlace {
     conversation: String,
     agent: String,
     /// The conversation, if it begins with this.
     opens: Option<NewConversation>,
-}
-
-/// The conversation that a run belongs to, if it is a chat.
-pub(super) fn conversation_of(run: &RunRow) -> Option<String> {
-    if run.skill != CHAT_SKILL {
-        return None;
-    }
-    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
-    inputs["conversation"].as_str().map(str::to_owned)
-}
-
-/// Whether a chat has nobody who reads along.
-pub(super) fn is_alone(run: &RunRow) -> bool {
-    let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
-    !inputs[ALONE].is_null()
-}
-
-/// Where the answer of a chat goes by way of the outbox, if anywhere.
-pub(crate) fn answer_to(run: &RunRow) -> Option<String> {
-    if run.skill != CHAT_SKILL {
-        return None;
-    }
-    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
-    inputs[ANSWER_TO].as_str().map(str::to_owned)
 }
 
 /// One agent step that is given the message.

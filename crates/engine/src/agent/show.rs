@@ -1,10 +1,10 @@
 //! What a model would be told of a message, with what each part of it costs. No model is asked.
 
 use deft_agent::{Mode, Setup};
+use deft_agents::{ChatMessage, Preview};
 use deft_model::{Message, ModelRequest};
 use serde_json::{Value, json};
 
-use super::chat::{Preview, Told};
 use crate::{Engine, Error, Say};
 
 impl Engine {
@@ -20,11 +20,14 @@ impl Engine {
             .or_else(|| known.as_ref().map(|row| row.agent.clone()));
         let agent = agent.unwrap_or_else(|| self.inner.options.agent.default.clone());
         let conversation = say.conversation.clone().unwrap_or_default();
-        let told = Told {
+        let told = ChatMessage {
             message: &say.text,
             attended: !say.alone,
         };
-        let preview = self.chat_preview(&agent, told, &conversation, None).await;
+        let preview = self
+            .agents()
+            .chat_preview(&agent, told, &conversation, None)
+            .await;
         Ok(shown(&preview.map_err(Error::Agent)?))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use deft_agent::{Address, Coverage, Request as Thought, Setup};
+use deft_agents::{BudgetExceeded, Exhaustion, Paying, STORING, Spending, payers};
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
     Authority, CallArgs, Exhausted, Failure, FailureClass, ModelReply, ModelRequest, Object,
@@ -17,12 +18,8 @@ use deft_workflow::{Answer, EnclosingSkill, Operation, Path, size};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::Exhaustion;
-use super::budget::{Broke, Paying, Spending, payers};
-use super::prepare::STORING;
-use super::{Came, Span};
+use super::{AgentResult, Span};
 use crate::ask::{self, Attention, Question};
-use crate::drive::out_of_time;
 use crate::engine::Inner;
 use crate::perform::{Performer, cancelled, millis};
 
@@ -46,15 +43,15 @@ pub(crate) struct Job<'a> {
 }
 
 /// What came of a question to a model.
-enum Asked {
+enum ModelTurn {
     Answered(Box<Result<deft_llm::Answer, Failure>>, Vec<Write>),
     /// There is no money for it.
-    Broke(Failure, Option<Exhaustion>),
+    BudgetExceeded(Failure, Option<Exhaustion>),
     /// A person has to agree first.
     Waits(Box<Question>),
 }
 
-impl Asked {
+impl ModelTurn {
     fn failed(failure: Failure) -> Self {
         Self::Answered(Box::new(Err(failure)), Vec::new())
     }
@@ -87,7 +84,7 @@ impl Performer {
         path: &Path,
         thought: Thought,
         job: Job<'_>,
-    ) -> Came {
+    ) -> AgentResult {
         let begun = Instant::now();
         let until = job.until;
         match thought {
@@ -106,21 +103,21 @@ impl Performer {
                     request: &request,
                 };
                 match self.ask_model(&turn, &job).await {
-                    Asked::Answered(result, writes) => Came::Replied {
+                    ModelTurn::Answered(result, writes) => AgentResult::Replied {
                         result: *result,
                         ms: millis(begun),
                         writes,
                         span,
                         exhausted: None,
                     },
-                    Asked::Broke(failure, exhausted) => Came::Replied {
+                    ModelTurn::BudgetExceeded(failure, exhausted) => AgentResult::Replied {
                         result: Err(failure),
                         ms: 0,
                         writes: Vec::new(),
                         span,
                         exhausted,
                     },
-                    Asked::Waits(question) => Came::Answered {
+                    ModelTurn::Waits(question) => AgentResult::Answered {
                         span,
                         call: 0,
                         question: *question,
@@ -148,7 +145,7 @@ impl Performer {
                     authority,
                 };
                 let result = self.agent_tool(request, until, &place).await;
-                Came::Returned {
+                AgentResult::Returned {
                     span: Span { agent, turn },
                     call,
                     result,
@@ -157,11 +154,11 @@ impl Performer {
             }
             Thought::Prepare { agent, dispatch } => {
                 let result = self.prepare_child(run, &agent, &dispatch, job.parent);
-                Came::Prepared { agent, result }
+                AgentResult::Prepared { agent, result }
             }
             Thought::Ask {
                 agent, turn, call, ..
-            } => Came::Returned {
+            } => AgentResult::Returned {
                 span: Span { agent, turn },
                 call,
                 result: Err(cancelled()),
@@ -170,14 +167,14 @@ impl Performer {
         }
     }
 
-    async fn ask_model(&self, turn: &Turn<'_>, job: &Job<'_>) -> Asked {
+    async fn ask_model(&self, turn: &Turn<'_>, job: &Job<'_>) -> ModelTurn {
         let engine = &self.engine;
         let deadline = match self.remaining(job.until) {
             Ok(deadline) => deadline,
-            Err(failure) => return Asked::failed(failure),
+            Err(failure) => return ModelTurn::failed(failure),
         };
         let key = turn.key(job.attempt);
-        let above = engine.payers_above(turn.run);
+        let above = engine.agents.payers_above(turn.run);
         let above = self.above.get_or_init(|| above).await;
         let mut skills = payers(turn.run, job.around.clone());
         skills.extend(above.iter().cloned());
@@ -187,9 +184,11 @@ impl Performer {
             skills: &skills,
         };
         let spending = engine
+            .agents
             .spending(turn.run, &paying, turn.model, turn.request)
             .await;
         if let Err(broke) = engine
+            .agents
             .reserve(&spending, job.lease, &key, false, &self.halt)
             .await
             && let Err(asked) = self.may_overspend(turn, job, &spending, &key, broke).await
@@ -215,9 +214,9 @@ impl Performer {
             cancel: self.halt.clone(),
             tries: Some(&tries),
         };
-        let result = engine.models().ask(ask).await;
+        let result = engine.agents.models().ask(ask).await;
         // What it wants done is decided next, also by what a person has agreed to meanwhile.
-        engine.read_grants_again().await;
+        engine.agents.read_grants_again().await;
         let redaction = engine.parts.router.redaction();
         let result = result.map_err(|failure| redaction.failure(failure));
         let result = result.map(|mut answer| {
@@ -229,10 +228,10 @@ impl Performer {
             answer
         });
         let (answer, tries) = (result.as_ref().ok(), tries.into_inner());
-        let writes = engine.spent(&spending, &key, answer, tries).await;
+        let writes = engine.agents.spent(&spending, &key, answer, tries).await;
         // Only now: an answer that is too large to be stored has been paid for.
         let result = result.and_then(|answer| self.within_bounds(turn, answer));
-        Asked::Answered(Box::new(result), writes)
+        ModelTurn::Answered(Box::new(result), writes)
     }
 
     /// A budget that is spent ends the agent, unless a person is to be asked and agrees.
@@ -242,11 +241,11 @@ impl Performer {
         job: &Job<'_>,
         spending: &Spending,
         key: &str,
-        broke: Broke,
-    ) -> Result<(), Asked> {
+        broke: BudgetExceeded,
+    ) -> Result<(), ModelTurn> {
         let exhausted = broke.then;
         if exhausted.is_none_or(|exhausted| exhausted.then != Exhausted::Ask) {
-            return Err(Asked::Broke(broke.failure, exhausted));
+            return Err(ModelTurn::BudgetExceeded(broke.failure, exhausted));
         }
         let (run, span) = (turn.run, turn.span);
         let agent = span.agent.to_string().replace('/', "+");
@@ -266,16 +265,17 @@ impl Performer {
             .await
             .map_err(|error| {
                 let failure = Failure::new(FailureClass::Other, error.to_string());
-                Asked::failed(failure)
+                ModelTurn::failed(failure)
             })?;
         let (skill, revision) = (&run.skill, &run.revision);
         match ask::find_answer(engine, job.attention, skill, revision, &question).await {
             Some((Answer::Yes, _)) => engine
+                .agents
                 .reserve(spending, job.lease, key, true, &self.halt)
                 .await
-                .map_err(|broke| Asked::Broke(broke.failure, broke.then)),
-            Some(_) => Err(Asked::Broke(broke.failure, exhausted)),
-            None => Err(Asked::Waits(Box::new(question))),
+                .map_err(|broke| ModelTurn::BudgetExceeded(broke.failure, broke.then)),
+            Some(_) => Err(ModelTurn::BudgetExceeded(broke.failure, exhausted)),
+            None => Err(ModelTurn::Waits(Box::new(question))),
         }
     }
 
@@ -420,3 +420,11 @@ fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) ->
 
 /// Hears an answer of the model while it is written.
 pub type Hear = Arc<dyn Fn(Delta) + Send + Sync>;
+
+/// A failure that says the time of a step is up.
+fn out_of_time() -> Failure {
+    Failure::new(
+        FailureClass::Timeout,
+        "the agent took longer than the `timeout` of its step",
+    )
+}

@@ -4,7 +4,9 @@
 use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
+use deft_agents::{BY_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
 use deft_command::{CommandResult, Problem};
+use deft_library::{Command, PinnedSkill, denied, handler};
 use deft_model::{
     Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, Skill, ToolSpec,
 };
@@ -13,29 +15,9 @@ use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
-use crate::authority::{denied, inside};
-use crate::commands::{Command, handler};
 use crate::engine::Inner;
 use crate::own_tools::failure;
-use crate::skills::Pinned;
 use crate::{Admission, Engine, Fire};
-
-/// Runs a skill and gives its outputs (S3.25).
-pub(crate) const SKILL_RUN: &str = "skill_run";
-/// Loads the text of a skill (S4.11).
-pub(crate) const SKILL: &str = "skill";
-/// Shows domains and pages (S2.24 to S2.27).
-pub(crate) const GET_SKILL: &str = "get_skill";
-/// The older way to run a command (S2.50).
-pub(crate) const USE_SKILL: &str = "use_skill";
-/// Sends an agent out (S2.59).
-pub(crate) const DISPATCH_AGENT: &str = "dispatch_agent";
-
-/// The names of all of them.
-pub const TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
-
-/// What fired a run that an agent asked for.
-pub(crate) const BY_AGENT: &str = "agent";
 
 fn definitions() -> Vec<Definition> {
     let text = |about: &str| json!({ "type": "string", "description": about });
@@ -64,14 +46,14 @@ fn definitions() -> Vec<Definition> {
                 &["skill_name"],
             ),
         ),
-        of(prompt::get_skill(), Effects::None),
-        of(prompt::use_skill(), Effects::Idempotent),
-        of(prompt::dispatch_agent([]), Effects::Once),
+        definition(prompt::get_skill(), Effects::None),
+        definition(prompt::use_skill(), Effects::Idempotent),
+        definition(prompt::dispatch_agent([]), Effects::Once),
     ]
 }
 
 /// A tool as the prompts of agents know it.
-fn of(spec: ToolSpec, effects: Effects) -> Definition {
+fn definition(spec: ToolSpec, effects: Effects) -> Definition {
     Definition::new(&spec.name, &spec.description, effects, spec.schema)
 }
 
@@ -117,7 +99,7 @@ async fn call(
             engine.skill_run(text("skill"), inputs, &context).await
         }
         SKILL => {
-            let skills = engine.all_skills().await;
+            let skills = engine.library().all_skills().await;
             Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
         }
         GET_SKILL => engine.page(text("topic")).await,
@@ -132,8 +114,8 @@ async fn call(
 impl Engine {
     /// A text about skills, with what is known of the tools behind them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
-        let skills = self.all_skills().await;
-        let commands = self.inner.commands(&skills.all);
+        let skills = self.library().all_skills().await;
+        let commands = self.inner.library.commands(&skills.all);
         let unavailable = |skill: &Skill| commands.unavailable(skill, false);
         let page = get_skill_with(&skills.all, &Topic::parse(topic), &unavailable);
         page.map(Value::String).map_err(|unknown| {
@@ -147,8 +129,8 @@ impl Engine {
     }
 
     async fn use_skill(&self, call: &Value, context: &Context) -> Result<Value, Failure> {
-        let skills = self.all_skills().await;
-        let resolved = self.inner.commands(&skills.all).json(call);
+        let skills = self.library().all_skills().await;
+        let resolved = self.inner.library.commands(&skills.all).json(call);
         match resolved.map_err(|problems| invalid(&problems))? {
             Command::Page { topic } => self.page(&topic).await,
             Command::Template(result) => Ok(json!(result)),
@@ -167,9 +149,13 @@ impl Engine {
         inputs: Object,
         context: &Context,
     ) -> Result<Value, Failure> {
-        let skills = self.all_skills().await;
+        let skills = self.library().all_skills().await;
         let resolved = match skills.all.find(name) {
-            Some(_) => self.inner.commands(&skills.all).named(name, inputs.clone()),
+            Some(_) => self
+                .inner
+                .library
+                .commands(&skills.all)
+                .named(name, inputs.clone()),
             // What the store knows by its number.
             None => return self.run_for_agent(name, inputs, context).await,
         };
@@ -191,7 +177,7 @@ impl Engine {
         inputs: Object,
         context: &Context,
     ) -> Result<Value, Failure> {
-        let found = self.inner.find(skill).await;
+        let found = self.inner.library.find(skill).await;
         let found = found.map_err(|error| failure(&error))?;
         let authority = match &context.authority {
             Some(by) => Some(Arc::new(rights_inside(by, &found)?)),
@@ -222,7 +208,7 @@ impl Engine {
         let value = outcome(&row)?;
         let worked = row.outcome == Some(Outcome::Success);
         Ok(if worked && handler(&found.skill).is_some() {
-            json!(self.command_result(&found.skill, &value))
+            json!(self.library().command_result(&found.skill, &value))
         } else {
             value
         })
@@ -249,7 +235,7 @@ fn invalid(problems: &[Problem]) -> Failure {
 
 /// The rights of a run that a caller with these rights starts. A person's agreement counts only for the
 /// revision that the question named.
-fn rights_inside(by: &Authority, found: &Pinned) -> Result<Authority, Failure> {
+fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failure> {
     let skill = &found.skill;
     if !by.may_run(skill.id.as_str()) {
         let (id, agent) = (&skill.id, &by.agent);

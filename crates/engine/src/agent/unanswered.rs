@@ -3,11 +3,12 @@
 //!
 //! Not here: runs that are no chats, which whoever stays around goes on with (`recover.rs`).
 
+use deft_agents::conversation_of;
 use deft_model::{RunId, RunStatus};
 use deft_store::{RunFilter, RunRow};
 use serde_json::Value;
 
-use super::say::{Said, conversation_of};
+use super::say::ChatAnswer;
 use crate::{Attention, CHAT_SKILL, Engine, Error};
 
 /// A message without an answer.
@@ -18,12 +19,12 @@ pub struct Unanswered {
     /// What was said.
     pub text: String,
     /// Who works on it.
-    pub stands: Stands,
+    pub stands: AnswerState,
 }
 
 /// Who works on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stands {
+pub enum AnswerState {
     /// Nobody: whoever did is gone, or its turn has not come.
     Abandoned,
     /// Another process.
@@ -44,9 +45,9 @@ impl Engine {
         runs.retain(|run| conversation_of(run).as_deref() == Some(conversation));
         runs.sort_by(|one, other| (one.admitted_at, &one.id).cmp(&(other.admitted_at, &other.id)));
         let stands = |run: &RunRow| match run.status {
-            RunStatus::Waiting => Stands::Waiting,
-            RunStatus::Running if !self.is_abandoned(run) => Stands::Elsewhere,
-            _ => Stands::Abandoned,
+            RunStatus::Waiting => AnswerState::Waiting,
+            RunStatus::Running if !self.is_abandoned(run) => AnswerState::Elsewhere,
+            _ => AnswerState::Abandoned,
         };
         let unanswered = runs.into_iter().map(|run| Unanswered {
             text: message_of(&run),
@@ -57,7 +58,7 @@ impl Engine {
     }
 
     /// Goes on with an answer here, or waits until whoever works on it has ended it.
-    pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<Said, Error> {
+    pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<ChatAnswer, Error> {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);
         if let Some(owner) = owner.filter(|owner| self.inner.owner.is_dead(owner)) {
@@ -66,7 +67,7 @@ impl Engine {
         attention.note(run);
         Box::pin(self.drive_when_due(run, attention)).await?;
         let ended = self.finished_row(run).await?;
-        Ok(Said::of(ended.run().clone(), String::new()))
+        Ok(ChatAnswer::from_run(ended.run().clone(), String::new()))
     }
 }
 

@@ -66,12 +66,7 @@ impl Driver {
     }
 
     pub(super) fn cancelled(&self) -> Failure {
-        let by = self
-            .stop
-            .by
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .clone();
+        let by = self.stop.by.lock().clone();
         let by = by.unwrap_or_else(|| "somebody".to_owned());
         Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))
     }

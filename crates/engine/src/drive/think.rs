@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Request as Thought};
-use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, Tier};
+use deft_agents::{AgentFacts, Brief};
+use deft_model::{Effects, Exhausted, Failure, Object, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path, ToolMark};
 use futures_util::FutureExt;
@@ -16,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use crate::CHAT_SKILL;
-use crate::agent::{AgentFacts, Brief, Came, Heard, Job, Span, answer_value};
+use crate::agent::{AgentResult, Job, RecordableResult, Span, answer_value};
 use crate::ask::{self, Question};
-use crate::perform::{Done, cancelled};
+use crate::perform::{ActionResult, cancelled};
 
 /// An agent of a step.
 pub(crate) struct Thinking {
@@ -97,7 +98,7 @@ impl Driver {
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {
-            Done::Thought {
+            ActionResult::Thought {
                 path,
                 attempt,
                 came: performer.ready(brief, unchecked).await,
@@ -149,7 +150,7 @@ impl Driver {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
-        let facts = AgentFacts::new(&self.engine, calls_elsewhere);
+        let facts = AgentFacts::new(&self.engine.agents, calls_elsewhere);
         let events = thinking.machine.advance(&facts);
         let fresh = thinking.machine.take_requests();
         let finished = thinking.machine.finished().cloned();
@@ -209,23 +210,23 @@ impl Driver {
             Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
-            let said = crate::agent::said(&thinking.machine, &self.run, failure, now);
+            let said = deft_agents::said(&thinking.machine, &self.run, failure, now);
             self.journal.write(said);
         }
     }
 
     /// Takes in what came of something an agent asked for.
-    pub(super) fn settle_thought(&mut self, path: &Path, attempt: u32, came: Came) {
+    pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
         self.calling -= 1;
         let thinking = self.agents.get_mut(path);
         let Some(thinking) = thinking.filter(|it| it.at_work && it.attempt == attempt) else {
             return;
         };
         let busy_with = thinking.busy;
-        if matches!(came, Came::Idle(_)) {
+        if matches!(came, AgentResult::Idle(_)) {
             self.unpaid = Some(path.clone());
         }
-        if let Came::Replied {
+        if let AgentResult::Replied {
             exhausted: Some(exhausted),
             span,
             ..
@@ -246,15 +247,15 @@ impl Driver {
         thinking.busy = thinking.busy.saturating_sub(1);
         let busy = thinking.busy > 0;
         match came.event(&thinking.machine) {
-            Heard::Event(event, writes) => {
+            RecordableResult::Event(event, writes) => {
                 self.journal.write(writes);
                 self.record_thought(path, event);
             }
-            Heard::Unable(failure) => {
+            RecordableResult::Unable(failure) => {
                 self.end_agent(path, Err(failure));
                 return;
             }
-            Heard::Unanswered(question) => self.unanswered.push(question),
+            RecordableResult::Unanswered(question) => self.unanswered.push(question),
         }
         match (self.machine.is_stopping(path), busy) {
             (false, _) => self.think(path),
@@ -282,7 +283,7 @@ impl Driver {
         let now = self.engine.now();
         if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
             // Whoever looks at the conversation meanwhile sees what is worked on.
-            let begun = crate::agent::begun(&thinking.machine, now);
+            let begun = deft_agents::begun(&thinking.machine, now);
             self.journal.write(begun);
         }
         self.note_thought(now, path, event);
@@ -356,7 +357,9 @@ impl Driver {
             return None;
         }
         let setup = self.agents.get(path)?.machine.setup(agent)?;
-        self.engine.tool_to_remember(&setup.authority, tool, args)
+        self.engine
+            .agents
+            .tool_to_remember(&setup.authority, tool, args)
     }
 
     pub(super) fn perform_thought(&mut self, path: Path, thought: Thought) {
@@ -403,7 +406,7 @@ impl Driver {
                     // Whoever stops the run is not kept waiting for an answer.
                     let asked = performer.halt.run_until_cancelled(asked).await;
                     let answer = asked.flatten();
-                    Came::Answered {
+                    AgentResult::Answered {
                         span: Span { agent, turn },
                         call,
                         question,
@@ -425,7 +428,7 @@ impl Driver {
                     performer.think(&run, &path, thought, job).await
                 }
             };
-            Done::Thought {
+            ActionResult::Thought {
                 path,
                 attempt,
                 came,
@@ -466,12 +469,4 @@ pub(super) fn must_be_stored(thought: &Thought) -> bool {
         Thought::CallModel { .. } | Thought::Ask { .. } => true,
         Thought::Prepare { .. } => false,
     }
-}
-
-/// A failure that says the time of a step is up.
-pub(crate) fn out_of_time() -> Failure {
-    Failure::new(
-        FailureClass::Timeout,
-        "the agent took longer than the `timeout` of its step",
-    )
 }

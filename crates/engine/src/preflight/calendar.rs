@@ -103,6 +103,7 @@ impl Beside {
                 let allowed = || {
                     let args = Object::new();
                     inner
+                        .agents
                         .refuse_unasked(authority, &tool.full_name(), &args)
                         .is_ok()
                 };

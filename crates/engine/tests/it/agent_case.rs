@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, Pool, ResumeWith, Say};
+use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, ResumeWith, Say};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
 use deft_model::{Effects, Failure, FailureClass, Object};
 use deft_registry::{FileReport, Snapshot, State};
+use deft_scheduler::{Pool, Scheduler};
 use deft_skillfile::Moment;
 use deft_store::{RunFilter, RunRow};
 use deft_store_testkit::Memory;
@@ -152,7 +153,12 @@ impl Case {
         };
         scene.write_skills(&self.0);
         for record in list(&self.0["records"]) {
-            let stored = scene.world.engine.store_skill(&read(record)).await;
+            let stored = scene
+                .world
+                .engine
+                .library()
+                .store_skill(&read(record))
+                .await;
             stored.unwrap_or_else(|error| panic!("{error}: {:?}", error.hint()));
         }
         scene
@@ -208,9 +214,15 @@ impl Case {
             "skills" => scene.write_skills(wish),
             "reload" => scene.write_skills(&Value::Null),
             "resume" => scene.resume(text).await,
-            "limits" => scene.world.engine.set_budgets(budgets(given)),
+            "limits" => scene.world.engine.agents().set_budgets(budgets(given)),
             "resume_agent" => {
-                let was = scene.world.engine.resume_agent(text).await.unwrap();
+                let was = scene
+                    .world
+                    .engine
+                    .agents()
+                    .resume_agent(text)
+                    .await
+                    .unwrap();
                 assert!(was, "{text} was not paused");
             }
             "cancel" => {
@@ -248,7 +260,10 @@ impl Scene {
         self.world.clock.set(at(time));
         loop {
             let now = self.world.clock.now();
-            let ticked = self.world.engine.tick(now, &self.pool).await.unwrap();
+            let ticked = Scheduler::new(&self.world.engine)
+                .tick(now, &self.pool)
+                .await
+                .unwrap();
             self.pool.idle().await;
             if !ticked.held_back {
                 break;

@@ -212,7 +212,12 @@ fn called(scene: &Scene, out: &mut String) {
 
 /// Records, skills that have a standing, and notices.
 async fn stored(scene: &Scene, out: &mut String) {
-    let rows = scene.world.engine.list_skills(SkillFilter::default()).await;
+    let rows = scene
+        .world
+        .engine
+        .library()
+        .list_skills(SkillFilter::default())
+        .await;
     for row in rows.unwrap() {
         let _ = write!(
             out,
@@ -223,7 +228,7 @@ async fn stored(scene: &Scene, out: &mut String) {
             standing(&row)
         );
         if row.text.origin == SkillOrigin::Record {
-            let content = scene.world.engine.content(&row).await.unwrap();
+            let content = scene.world.engine.library().content(&row).await.unwrap();
             let _ = writeln!(out, "  {}", Value::Object(content));
         }
     }
@@ -239,7 +244,13 @@ async fn stored(scene: &Scene, out: &mut String) {
         .filter_map(|scope| Some(scope.split_once('@')?.0))
         .collect();
     for agent in agents {
-        let pause = scene.world.engine.agent_paused(agent).await.unwrap();
+        let pause = scene
+            .world
+            .engine
+            .agents()
+            .agent_paused(agent)
+            .await
+            .unwrap();
         if let Some(AgentPause {
             why, lifts_itself, ..
         }) = pause

@@ -83,7 +83,7 @@ fn step(n: usize) -> SignedDuration {
 
 /// A new engine over the same store and clock.
 fn restart(times: Times) -> Times {
-    let Times { world, pool } = times;
+    let Times { world, pool, .. } = times;
     let now = world.clock.now();
     let World {
         home,
@@ -102,7 +102,11 @@ fn restart(times: Times) -> Times {
         .lock()
         .unwrap()
         .extend(std::mem::take(&mut *calls.lock().unwrap()));
-    Times { world, pool }
+    Times {
+        world,
+        pool,
+        checks: std::sync::OnceLock::new(),
+    }
 }
 
 /// Slots between two instants, both included.

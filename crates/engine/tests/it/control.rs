@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_engine::{Answered, Asker, Attention, Question, Responds, ResumeWith};
+use deft_engine::{AnswerReceipt, Asker, Attention, Question, Responds, ResumeWith};
 use deft_model::{Outcome, RunStatus};
 use deft_store::{CancelState, Decided, Decision, RunFilter, RunRow};
 use deft_store_testkit::Memory;
@@ -323,7 +323,7 @@ async fn a_standing_grant_answers_the_same_operation_of_the_same_revision_only()
     world.run("asks", json!({})).await;
     let asked = world.store.approvals(false).await.unwrap().remove(0);
     let answered = world.engine.answer(&asked, Answer::Yes, "ada", true).await;
-    assert!(matches!(answered.unwrap(), Answered::Accepted(_)));
+    assert!(matches!(answered.unwrap(), AnswerReceipt::Accepted(_)));
     world.engine.drain(&Attention::default()).await.unwrap();
     let row = world.run("asks", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Success), "the grant answers");

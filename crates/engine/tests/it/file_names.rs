@@ -21,7 +21,7 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
             "schedule": "0 7 * * *", "execution_plan": [{"toolName": "echo", "parameters": {}}]});
             for stored in [false, true] {
                 if stored {
-                    world.engine.sync_files().await.unwrap();
+                    world.engine.library().sync_files().await.unwrap();
                     assert_eq!(t.standing("morning-briefing").await, "off (missing_tools)");
                 }
                 let new = call(world, "memory_store_skill", record.clone())
@@ -31,7 +31,7 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
                     columns(&new["skill"], &["id", "origin"]),
                     json!(["morning-briefing", "record"])
                 );
-                world.engine.sync_files().await.unwrap();
+                world.engine.library().sync_files().await.unwrap();
                 assert_eq!(
                     get(world, "Morning Briefing").await["instructions"],
                     "Say hello."
@@ -53,10 +53,11 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
                 )
                 .await
                 .unwrap();
-                world.engine.sync_files().await.unwrap();
+                world.engine.library().sync_files().await.unwrap();
                 assert_eq!(t.standing("morning-briefing").await, "off (deleted)");
                 world
                     .engine
+                    .library()
                     .restore_file("morning-briefing")
                     .await
                     .unwrap()
@@ -74,7 +75,7 @@ async fn a_record_does_not_take_the_name_of_a_file_that_fires_or_that_a_person_s
         let record = json!({"name": "Flow", "instructions": "x", "trigger_type": "manual"});
         for off in [false, true] {
             if off {
-                t.world.engine.disable("flow").await.unwrap();
+                t.world.engine.library().disable("flow").await.unwrap();
             }
             let refused = call(&t.world, "memory_store_skill", record.clone())
                 .await
@@ -90,7 +91,7 @@ async fn a_record_does_not_take_the_name_of_a_file_that_fires_or_that_a_person_s
 async fn deleting_a_record_does_not_switch_on_the_file_behind_it() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let world = &t.world;
-        world.engine.disable("flow").await.unwrap();
+        world.engine.library().disable("flow").await.unwrap();
         call(world, "memory_delete_skill", json!({"id": "flow"}))
             .await
             .unwrap();
@@ -99,7 +100,7 @@ async fn deleting_a_record_does_not_switch_on_the_file_behind_it() {
         call(world, "memory_delete_skill", json!({"id": "flow"}))
             .await
             .unwrap();
-        world.engine.sync_files().await.unwrap();
+        world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("flow").await, "off (deleted)");
         assert_eq!(t.tick("27 07:00").await.fired, []);
     })

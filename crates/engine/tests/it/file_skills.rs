@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deft_engine::{Error, Options};
 use deft_records::Target;
+use deft_scheduler::Scheduler;
 use deft_store::Store;
 use deft_store_testkit::Memory;
 use deft_tools::{Call, Definition};
@@ -101,7 +102,7 @@ async fn a_file_shows_every_column_before_and_after_it_is_stored() {
     both(&files, async |t: Times| {
         for stored in [false, true] {
             if stored {
-                t.world.engine.sync_files().await.unwrap();
+                t.world.engine.library().sync_files().await.unwrap();
             }
             let shown = get(&t.world, "Morning Briefing").await;
             assert_eq!(
@@ -148,7 +149,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
             columns(&changed, &["trigger_config", "tier", "dialect", "origin"]),
             json!([{"schedule": "30 13 * * *", "timezone": "UTC"}, "workflow", "workflow", "file"])
         );
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.row("flow").await.timeline.next_at, Some(at("13:30")));
         t.tick("13:30").await;
         assert_eq!(t.world.called(), ["echo", "put"]);
@@ -174,7 +175,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
 async fn the_last_writer_of_a_field_decides() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let when = async || {
-            t.world.engine.sync_files().await.unwrap();
+            t.world.engine.library().sync_files().await.unwrap();
             let shown = get(&t.world, "flow").await;
             columns(&shown, &["description", "trigger_config"])
         };
@@ -207,10 +208,13 @@ async fn the_last_writer_of_a_field_decides() {
             "the other change stays"
         );
         // Dropping the changes leaves the file.
-        let restored = t.world.engine.restore_file("flow").await.unwrap();
+        let restored = t.world.engine.library().restore_file("flow").await.unwrap();
         assert!(restored.is_some());
         assert_eq!(get(&t.world, "flow").await["max_steps"], 10);
-        assert_eq!(t.world.engine.restore_file("flow").await.unwrap(), None);
+        assert_eq!(
+            t.world.engine.library().restore_file("flow").await.unwrap(),
+            None
+        );
     })
     .await;
 }
@@ -222,7 +226,10 @@ async fn a_change_back_to_what_the_file_says_leaves_nothing_behind() {
         assert_eq!(t.world.store.changed_files().await.unwrap().len(), 1);
         update(&t.world, "flow", json!({"schedule": "0 6 * * *"})).await;
         assert_eq!(t.world.store.changed_files().await.unwrap(), []);
-        assert_eq!(t.world.engine.restore_file("flow").await.unwrap(), None);
+        assert_eq!(
+            t.world.engine.library().restore_file("flow").await.unwrap(),
+            None
+        );
     })
     .await;
 }
@@ -248,7 +255,7 @@ async fn instructions_and_switches_of_a_file_are_changed() {
                 columns(&off, &["enabled", "disabled_reason"]),
                 json!([false, "user"])
             );
-            world.engine.sync_files().await.unwrap();
+            world.engine.library().sync_files().await.unwrap();
             assert_eq!(t.standing("morning-briefing").await, "off (user)");
             let on = update(world, "MORNING briefing", json!({"enabled": true})).await;
             assert_eq!(
@@ -291,11 +298,11 @@ async fn a_deleted_file_skill_is_gone_for_assistants_and_a_person_brings_it_back
             let listed = call(world, "memory_list_skills", json!({})).await.unwrap();
             assert_eq!(listed["count"], 0);
             assert_eq!(t.standing("flow").await, "off (deleted)", "{stored}");
-            world.engine.sync_files().await.unwrap();
+            world.engine.library().sync_files().await.unwrap();
         }
         assert_eq!(t.tick("27 07:00").await.fired, []);
         assert!(world.home.path().join("skills/flow.yaml").exists());
-        let back = world.engine.enable("flow").await.unwrap();
+        let back = world.engine.library().enable("flow").await.unwrap();
         assert_eq!(
             (back.standing.disabled, back.timeline.next_at),
             (None, Some(at("28 06:00")))
@@ -317,7 +324,7 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
     let world = World::with(Arc::new(Memory::new()), &files, |options: &mut Options| {
         options.waiting_defaults = vec!["morning-briefing".to_owned(), "flow".to_owned()];
     });
-    world.engine.sync_files().await.unwrap();
+    world.engine.library().sync_files().await.unwrap();
     let standing = async |skill: &str| {
         let row = world.store.skill(skill).await.unwrap().unwrap();
         row.standing.disabled.map(|why| why.to_string())
@@ -336,9 +343,12 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
             ("flow.yaml", edited.as_str()),
         ],
     );
-    world.engine.sync_files().await.unwrap();
+    world.engine.library().sync_files().await.unwrap();
     assert_eq!(standing("flow").await.as_deref(), Some("missing_tools"));
-    let enabled = world.engine.enable_ready(at("13:00")).await.unwrap();
+    let enabled = Scheduler::new(&world.engine)
+        .enable_ready(at("13:00"))
+        .await
+        .unwrap();
     assert_eq!(enabled, ["flow"], "the other one has no model");
 }
 
@@ -348,8 +358,8 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
     let store: Arc<dyn Store> = Arc::new(Memory::new());
     let here = over(Arc::clone(&store), &[("flow.yaml", FLOW)]);
     let there = over(Arc::clone(&store), &[("flow.yaml", FLOW)]);
-    here.world.engine.sync_files().await.unwrap();
-    there.world.engine.sync_files().await.unwrap();
+    here.world.engine.library().sync_files().await.unwrap();
+    there.world.engine.library().sync_files().await.unwrap();
     update(&there.world, "flow", json!({"schedule": "30 13 * * *"})).await;
     here.tick("13:30").await;
     assert_eq!(here.world.called(), ["echo", "put"]);
@@ -360,7 +370,7 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
         .await
         .unwrap_err();
     assert!(gone.contains("was deleted by an assistant"), "{gone}");
-    there.world.engine.enable("flow").await.unwrap();
+    there.world.engine.library().enable("flow").await.unwrap();
     assert_eq!(get(&here.world, "flow").await["enabled"], true);
 }
 
@@ -368,7 +378,12 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
 async fn unknown_names_are_told_with_a_near_one() {
     let world = World::new(&[("flow.yaml", FLOW)]);
     let target = Target::Name("flwo".to_owned());
-    let unknown = world.engine.delete_skill(&target).await.unwrap_err();
+    let unknown = world
+        .engine
+        .library()
+        .delete_skill(&target)
+        .await
+        .unwrap_err();
     assert_eq!(unknown.hint().as_deref(), Some("did you mean `flow`?"));
 }
 

@@ -1,6 +1,6 @@
 //! What may be allowed for good, and what may not.
 
-use deft_engine::{Answered, Attention};
+use deft_engine::{AnswerReceipt, Attention};
 use deft_model::{Object, Outcome, RunStatus};
 use deft_workflow::Answer;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ async fn a_loop_whose_items_are_not_known_is_not_allowed_for_good() {
     let still = world.store.run(&row.id).await.unwrap().unwrap();
     assert_eq!(still.status, RunStatus::Waiting, "nothing was answered");
     let once = world.engine.answer(&asked, Answer::Yes, "ada", false).await;
-    assert!(matches!(once.unwrap(), Answered::Accepted(_)));
+    assert!(matches!(once.unwrap(), AnswerReceipt::Accepted(_)));
     world.engine.drain(&Attention::default()).await.unwrap();
     assert_eq!(world.called(), ["act", "act"]);
 }
@@ -41,7 +41,7 @@ async fn a_loop_that_does_the_same_for_each_item_may_be_allowed_for_good() {
     world.run("asks", json!({})).await;
     let asked = world.store.approvals(false).await.unwrap().remove(0);
     let answered = world.engine.answer(&asked, Answer::Yes, "ada", true).await;
-    assert!(matches!(answered.unwrap(), Answered::Accepted(_)));
+    assert!(matches!(answered.unwrap(), AnswerReceipt::Accepted(_)));
     world.engine.drain(&Attention::default()).await.unwrap();
     let row = world.run("asks", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Success), "the grant answers");
@@ -70,7 +70,7 @@ async fn a_pattern_allows_calls_that_differ_only_as_it_says() {
     let asked = world.store.approvals(false).await.unwrap().remove(0);
     let like = pattern(&json!({ "to": "*@example.com" }));
     let answered = world.engine.allow_like(&asked, "ada", &like).await;
-    assert!(matches!(answered.unwrap(), Answered::Accepted(_)));
+    assert!(matches!(answered.unwrap(), AnswerReceipt::Accepted(_)));
     world.engine.drain(&Attention::default()).await.unwrap();
     let cases = [
         (json!({ "to": "bob@example.com" }), true),

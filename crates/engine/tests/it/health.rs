@@ -4,8 +4,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Check, CheckStatus, Checks, Clock, Pool};
+use deft_engine::Clock;
 use deft_model::{Effects, Failure, FailureClass, Outage};
+use deft_scheduler::{Check, CheckStatus, Checks, Pool, Scheduler};
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
@@ -51,14 +52,14 @@ fn good(id: &str) -> Check {
 impl Times {
     fn with_checks(&self) -> Found {
         let found = Found::default();
-        self.world.engine.set_checks(Arc::new(found.clone()));
+        drop(self.checks.set(Arc::new(found.clone())));
         found
     }
 
     /// Looks whether a report is due; the messages so far, and when the next report is due.
     async fn report(&self, time: &str) -> (Vec<String>, Option<String>) {
         self.world.clock.set(at(time));
-        let next = self.world.engine.report_health(at(time)).await.unwrap();
+        let next = self.scheduler().report_health(at(time)).await.unwrap();
         (self.notices().await, next.map(crate::time_world::clock))
     }
 }
@@ -128,8 +129,8 @@ async fn without_checks_or_with_reports_switched_off_there_are_none() {
     let world = crate::world::World::with(Arc::new(Memory::new()), &[], |options| {
         options.health_report = None;
     });
-    world.engine.set_checks(Arc::new(Found::default()));
-    let next = world.engine.report_health(world.clock.now()).await.unwrap();
+    let scheduler = Scheduler::new(&world.engine).with_checks(Arc::new(Found::default()));
+    let next = scheduler.report_health(world.clock.now()).await.unwrap();
     assert_eq!(next, None);
 }
 
@@ -177,7 +178,7 @@ async fn what_people_know_is_not_reported_again() {
         );
         t.add(record("Desk", json!({"interval_minutes": 30}), "desk"))
             .await;
-        t.world.engine.disable("mail").await.unwrap();
+        t.world.engine.library().disable("mail").await.unwrap();
         t.tick("27 01:30").await;
         assert_eq!(t.notices().await.len(), 2, "{:#?}", t.notices().await);
     })
@@ -190,11 +191,11 @@ async fn a_daemon_reports_when_it_is_due() {
     let t = Times::over(Arc::new(Memory::new()), &[]);
     let found = t.with_checks();
     found.set(&[bad("store.open", None, "the disk is full")]);
-    let (engine, stop) = (t.world.engine.clone(), CancellationToken::new());
+    let (scheduler, stop) = (t.scheduler(), CancellationToken::new());
     let until = stop.clone();
     let serving = tokio::spawn(async move {
         let (pool, grace) = (Pool::new(1), Duration::from_secs(1));
-        engine
+        scheduler
             .serve(&pool, Arc::new(Deaf), until, grace)
             .await
             .unwrap();

@@ -4,8 +4,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, Delivered, Notice, Parcel, Pool};
+use deft_engine::{Channel, Clock, Delivered, Notice, Parcel};
 use deft_llm::Models;
+use deft_scheduler::{Pool, Scheduler};
 use deft_store::{NewConversation, NoticeFilter, Store};
 use deft_store_testkit::Memory;
 use deft_testkit::{Dialect, ModelServer};
@@ -53,7 +54,7 @@ async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
     let lost = "health: no answer from model `local`";
     let back = "health: model `local`: answering again";
     let check = async |world: &World, expected: &[&str]| {
-        world.engine.check_models().await.unwrap();
+        Scheduler::new(&world.engine).check_models().await.unwrap();
         let later = world.clock.now() + SignedDuration::from_mins(1);
         world.clock.set(later);
         assert_eq!(told(world).await, expected);
@@ -82,7 +83,7 @@ async fn a_server_that_is_only_restarted_is_not_gone() {
     for _ in 0..3 {
         for down in [true, false] {
             server.set_down(down);
-            world.engine.check_models().await.unwrap();
+            Scheduler::new(&world.engine).check_models().await.unwrap();
             let later = world.clock.now() + SignedDuration::from_mins(1);
             world.clock.set(later);
         }
@@ -96,7 +97,7 @@ async fn a_model_that_nobody_could_want_is_not_asked() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let steps = "name: steps\ndescription: d\nsteps:\n  - {id: a, tool: echo}\n";
     let world = world(&store, &server, &[("steps.yaml", steps)]);
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 0);
     let chat = NewConversation {
         id: "conv_1".to_owned(),
@@ -107,12 +108,12 @@ async fn a_model_that_nobody_could_want_is_not_asked() {
         at: world.clock.now(),
     };
     store.open_conversation(chat).await.unwrap();
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1, "a chat is open");
     world
         .clock
         .set(world.clock.now() + SignedDuration::from_hours(2));
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(
         server.http_requests().len(),
         1,
@@ -141,7 +142,7 @@ async fn a_daemon_asks_once_a_minute() {
     let serving = tokio::spawn(async move {
         let pool = Pool::new(1);
         let grace = Duration::from_secs(1);
-        engine
+        Scheduler::new(&engine)
             .serve(&pool, Arc::new(Deaf), until, grace)
             .await
             .unwrap();
@@ -176,7 +177,7 @@ async fn a_daemon_asks_once_a_minute() {
 async fn a_record_that_needs_a_model_is_reason_to_ask() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world = world(&store, &server, &[]);
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 0, "nothing needs a model");
     let thinks = json!({
         "name": "Thinks",
@@ -186,18 +187,18 @@ async fn a_record_that_needs_a_model_is_reason_to_ask() {
     });
     let thinks = new_record(&thinks, world.clock.now());
     store.put_skills(vec![thinks]).await.unwrap();
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1);
     // Within a minute no other process asks again.
     let beside = self::world(&store, &server, &[]);
     beside.clock.set(world.clock.now());
-    beside.engine.check_models().await.unwrap();
+    Scheduler::new(&beside.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1);
     // What is switched off needs none.
-    world.engine.disable("thinks").await.unwrap();
+    world.engine.library().disable("thinks").await.unwrap();
     let later = world.clock.now() + SignedDuration::from_mins(5);
     world.clock.set(later);
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1);
 }
 
@@ -207,10 +208,13 @@ async fn models_of_one_server_are_one_alert() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world = world(&store, &server, &[GREETS]);
     let models = ["small", "large"].map(|name| model(name, &server.url));
-    world.engine.set_models(Models::new(models.to_vec()));
+    world
+        .engine
+        .agents()
+        .set_models(Models::new(models.to_vec()));
     server.set_down(true);
     for _ in 0..4 {
-        world.engine.check_models().await.unwrap();
+        Scheduler::new(&world.engine).check_models().await.unwrap();
         let later = world.clock.now() + SignedDuration::from_mins(1);
         world.clock.set(later);
     }
@@ -219,7 +223,7 @@ async fn models_of_one_server_are_one_alert() {
         ["health: no answer from models `small` and `large`"]
     );
     server.set_down(false);
-    world.engine.check_models().await.unwrap();
+    Scheduler::new(&world.engine).check_models().await.unwrap();
     let rows = store.notices(NoticeFilter::default()).await.unwrap();
     let newest: Notice = serde_json::from_str(&rows[0].body).unwrap();
     assert_eq!(

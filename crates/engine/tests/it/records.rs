@@ -18,7 +18,7 @@ async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
         let engine = &t.world.engine;
         let grid = json!({"name": "Grid", "instructions": "Echo.", "interval_minutes": 5,
             "execution_plan": [{"toolName": "echo", "parameters": {}}]});
-        let new = engine.store_skill(&object(grid)).await.unwrap();
+        let new = engine.library().store_skill(&object(grid)).await.unwrap();
         assert_eq!(
             new.words,
             "every 5 minutes, first at 13:05, direct, no model"
@@ -36,7 +36,11 @@ async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
             (json!({"interval_minutes": 6}), "13:09", "first at 13:09"),
         ];
         for (change, next, said) in steps {
-            let changed = engine.update_skill(&target, &object(change)).await.unwrap();
+            let changed = engine
+                .library()
+                .update_skill(&target, &object(change))
+                .await
+                .unwrap();
             assert_eq!(
                 changed.row.timeline.next_at.map(clock).as_deref(),
                 Some(next)
@@ -44,7 +48,11 @@ async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
             assert!(changed.words.contains(said), "{}", changed.words);
         }
         let off = json!({"enabled": false});
-        let off = engine.update_skill(&target, &object(off)).await.unwrap();
+        let off = engine
+            .library()
+            .update_skill(&target, &object(off))
+            .await
+            .unwrap();
         assert_eq!(off.words, "every 6 minutes, direct, no model, disabled");
     })
     .await;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_engine::{
-    Attention, Channel, Delivered, Notice, NoticeKind, Parcel, Said, Say, Undelivered,
+    Attention, Channel, ChatAnswer, Delivered, Notice, NoticeKind, Parcel, Say, Undelivered,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
 use deft_store::{NoticeFilter, NoticeRow};
@@ -19,7 +19,7 @@ use crate::world::{Folder, World, load};
 
 const CHAT: &str = "telegram:7";
 
-async fn say(world: &World, text: &str) -> Said {
+async fn say(world: &World, text: &str) -> ChatAnswer {
     let say = Say {
         channel: CHAT.to_owned(),
         answer_to: Some(CHAT.to_owned()),
@@ -137,14 +137,14 @@ async fn messages_to_one_place_are_sent_in_order() {
                 approval: None,
                 always: false,
             };
-            t.world.engine.tell(key, &notice).await.unwrap();
+            t.world.engine.outbox().post(key, &notice).await.unwrap();
         }
-        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 1);
+        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 1);
         let notes = std::mem::take(&mut *slow.0.lock().unwrap());
         assert_eq!(notes, ["begins one", "begins other", "ends other"]);
         slow.0.lock().unwrap().push("again".to_owned());
         t.world.clock.set(at("13:00:09"));
-        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 3);
+        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 3);
         let expected = [
             "again",
             "begins one",

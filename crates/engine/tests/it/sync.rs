@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use deft_engine::Synced;
+use deft_engine::SyncReport;
 use deft_model::Effects;
+use deft_scheduler::Scheduler;
 use deft_store::{Sqlite, SqliteOptions};
 use deft_tools::Definition;
 use serde_json::json;
@@ -55,12 +56,12 @@ impl Files {
     /// What following the files changes, in numbers, and how many transactions that takes.
     async fn sync(&self) -> ([usize; 4], u64) {
         let before = self.store.commits();
-        let Synced {
+        let SyncReport {
             added,
             changed,
             removed,
             clashes,
-        } = self.world.engine.sync_files().await.unwrap();
+        } = self.world.engine.library().sync_files().await.unwrap();
         let counts = [added, changed, removed, clashes].map(|names| names.len());
         (counts, self.store.commits() - before)
     }
@@ -84,7 +85,10 @@ async fn thousands_of_files_cost_a_few_transactions() {
     let router = home.world.engine.router();
     router.register_fn(later, |_, _| async { Ok(json!(null)) });
     let before = home.store.commits();
-    let enabled = home.world.engine.enable_ready(now).await.unwrap();
+    let enabled = Scheduler::new(&home.world.engine)
+        .enable_ready(now)
+        .await
+        .unwrap();
     assert_eq!((enabled.len(), home.store.commits() - before), (FILES, 3));
     let set = |files: &[(String, String)]| {
         let place = &home.world.home;

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use deft_model::{Outcome, Overlap};
+use deft_scheduler::Scheduler;
 use deft_store::RunFilter;
 use serde_json::json;
 
@@ -20,7 +21,10 @@ async fn each_kind_of_timing_fires_at_its_instant() {
         t.add(record("Once", json!({"at": "2026-01-26T13:30:00Z"}), "act"))
             .await;
         assert_eq!(t.world.store.next_due().await.unwrap(), Some(at("13:20")));
-        assert_eq!(t.tick("13:19:59").await, deft_engine::Ticked::default());
+        assert_eq!(
+            t.tick("13:19:59").await,
+            deft_scheduler::TickReport::default()
+        );
         assert_eq!(t.tick("13:20").await.fired.len(), 1);
         assert_eq!(t.tick("13:20").await.fired.len(), 0);
         assert_eq!(t.tick("13:30:01").await.fired.len(), 2);
@@ -133,7 +137,7 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
             t.tick(time).await;
             assert_eq!(t.standing("bad").await, stands, "{time}");
         }
-        assert_eq!(t.tick("15:00").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("15:00").await, deft_scheduler::TickReport::default());
         assert_eq!(
             t.slots("bad").await,
             [
@@ -158,8 +162,8 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
             ]
         );
         // Tools that are there are no reason to switch it on (X1); a person is.
-        assert!(t.world.engine.enable_ready(at("15:00")).await.unwrap().is_empty());
-        let row = t.world.engine.enable("bad").await.unwrap();
+        assert!(Scheduler::new(&t.world.engine).enable_ready(at("15:00")).await.unwrap().is_empty());
+        let row = t.world.engine.library().enable("bad").await.unwrap();
         assert_eq!(standing(&row), "on, next 15:01");
     })
     .await;
@@ -264,20 +268,20 @@ async fn what_is_switched_off_does_not_fire() {
         t.add(record("Off", json!({"interval_minutes": 10}), "act"))
             .await;
         t.world.clock.set(at("13:05"));
-        let row = t.world.engine.disable("off").await.unwrap();
+        let row = t.world.engine.library().disable("off").await.unwrap();
         assert_eq!(standing(&row), "off (user)");
-        assert_eq!(t.tick("13:30").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("13:30").await, deft_scheduler::TickReport::default());
         assert_eq!(t.world.store.next_due().await.unwrap(), None);
         // By hand it still runs.
         let row = t.world.run("off", json!({})).await;
         assert_eq!(row.outcome, Some(Outcome::Success));
         // Switched on, its grid begins anew.
         t.world.clock.set(at("13:33"));
-        let row = t.world.engine.enable("off").await.unwrap();
+        let row = t.world.engine.library().enable("off").await.unwrap();
         assert_eq!(standing(&row), "on, next 13:43");
         // Once more is no change of phase.
         t.world.clock.set(at("13:40"));
-        let row = t.world.engine.enable("Off").await.unwrap();
+        let row = t.world.engine.library().enable("Off").await.unwrap();
         assert_eq!(standing(&row), "on, next 13:43");
     })
     .await;
@@ -316,7 +320,7 @@ async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
         t.add(record("Once", json!({"at": "2026-01-26T13:30:00Z"}), "act"))
             .await;
         t.tick("13:30").await;
-        let refused = t.world.engine.enable("once").await.unwrap_err();
+        let refused = t.world.engine.library().enable("once").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "skill `once` cannot be enabled: its only time has passed"
@@ -340,9 +344,15 @@ async fn a_slot_that_meets_a_run_is_skipped() {
         t.add(record("Slow", json!({"interval_minutes": 10}), "hang"))
             .await;
         t.world.clock.set(at("13:10"));
-        let first = t.world.engine.tick(at("13:10"), &t.pool).await.unwrap();
+        let first = Scheduler::new(&t.world.engine)
+            .tick(at("13:10"), &t.pool)
+            .await
+            .unwrap();
         t.world.clock.set(at("13:20"));
-        let second = t.world.engine.tick(at("13:20"), &t.pool).await.unwrap();
+        let second = Scheduler::new(&t.world.engine)
+            .tick(at("13:20"), &t.pool)
+            .await
+            .unwrap();
         assert_eq!((first.fired.len(), second.fired.len()), (1, 1));
         t.world.engine.cancel(&first.fired[0], "ada").await.unwrap();
         t.pool.idle().await;
@@ -367,7 +377,10 @@ async fn overlap_can_queue_and_allow() {
         }
         for time in ["13:10", "13:20"] {
             t.world.clock.set(at(time));
-            t.world.engine.tick(at(time), &t.pool).await.unwrap();
+            Scheduler::new(&t.world.engine)
+                .tick(at(time), &t.pool)
+                .await
+                .unwrap();
         }
         assert_eq!(t.slots("queue").await, ["13:10 running", "13:20 queued"]);
         assert_eq!(t.slots("allow").await, ["13:10 running", "13:20 running"]);

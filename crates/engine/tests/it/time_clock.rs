@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Ahead, Channel, Clock, Delivered, Parcel};
+use deft_engine::{Channel, Clock, Delivered, Parcel};
 use deft_model::RunStatus;
+use deft_scheduler::{Ahead, Scheduler};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -37,7 +38,7 @@ impl Daemon {
         let (engine, pool, until) = (t.world.engine.clone(), t.pool.clone(), stop.clone());
         let task = tokio::spawn(async move {
             let grace = Duration::from_secs(5);
-            engine
+            Scheduler::new(&engine)
                 .serve(&pool, Arc::new(Ears), until, grace)
                 .await
                 .unwrap();
@@ -156,10 +157,10 @@ async fn slots_that_have_a_row_are_passed_by() {
         t.tick("14:00").await;
         t.tick("15:00").await;
         t.world.clock.set(at("13:30"));
-        t.world.engine.disable("cron").await.unwrap();
-        t.world.engine.enable("cron").await.unwrap();
+        t.world.engine.library().disable("cron").await.unwrap();
+        t.world.engine.library().enable("cron").await.unwrap();
         assert_eq!(t.standing("cron").await, "on, next 14:00");
-        assert_eq!(t.tick("14:00").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("14:00").await, deft_scheduler::TickReport::default());
         assert_eq!(t.standing("cron").await, "on, next 15:00");
         t.tick("15:00").await;
         t.tick("16:00").await;
@@ -180,7 +181,10 @@ async fn a_jump_takes_no_run_from_who_drives_it() {
             .await;
         t.world.clock.set(at("13:30"));
         let now = t.world.clock.now();
-        let ticked = t.world.engine.tick(now, &t.pool).await.unwrap();
+        let ticked = Scheduler::new(&t.world.engine)
+            .tick(now, &t.pool)
+            .await
+            .unwrap();
         let run = ticked.fired[0].clone();
         t.world.clock.set(at("20:00"));
         let freed = t.world.engine.recover().await.unwrap();
@@ -240,7 +244,10 @@ async fn slow_runs_hold_up_no_slots() {
     }
     let begun = tokio::time::Instant::now();
     t.world.clock.set(at("13:10"));
-    let ticked = t.world.engine.tick(at("13:10"), &t.pool).await.unwrap();
+    let ticked = Scheduler::new(&t.world.engine)
+        .tick(at("13:10"), &t.pool)
+        .await
+        .unwrap();
     assert!(begun.elapsed() < Duration::from_secs(2));
     assert_eq!(ticked.fired.len(), 50);
     let runs = t.world.store.runs(deft_store::RunFilter::default());
@@ -267,12 +274,18 @@ async fn lost_time_is_made_up_for_at_a_pace() {
         }
         t.world.clock.set(at("15:05"));
         for fired in [4, 0] {
-            let ticked = t.world.engine.tick(at("15:05"), &t.pool).await.unwrap();
+            let ticked = Scheduler::new(&t.world.engine)
+                .tick(at("15:05"), &t.pool)
+                .await
+                .unwrap();
             assert_eq!((ticked.fired.len(), ticked.held_back), (fired, true));
         }
         // Another process begins no further ones beside them.
-        let other = deft_engine::Pool::new(4);
-        let ticked = t.world.engine.tick(at("15:05"), &other).await.unwrap();
+        let other = deft_scheduler::Pool::new(4);
+        let ticked = Scheduler::new(&t.world.engine)
+            .tick(at("15:05"), &other)
+            .await
+            .unwrap();
         assert_eq!((ticked.fired.len(), ticked.held_back), (0, true));
         let runs = t.world.store.runs(deft_store::RunFilter::default());
         let runs = runs.await.unwrap();
@@ -282,7 +295,10 @@ async fn lost_time_is_made_up_for_at_a_pace() {
             t.world.engine.cancel(&run.id, "ada").await.unwrap();
         }
         t.pool.idle().await;
-        let ticked = t.world.engine.tick(at("15:05"), &t.pool).await.unwrap();
+        let ticked = Scheduler::new(&t.world.engine)
+            .tick(at("15:05"), &t.pool)
+            .await
+            .unwrap();
         assert_eq!((ticked.fired.len(), ticked.held_back), (4, true));
         for run in ticked.fired {
             t.world.engine.cancel(&run, "ada").await.unwrap();
@@ -305,25 +321,28 @@ async fn skills_that_were_settled_ahead_are_named() {
         t.add(record("Once", json!({"at": "2026-01-30T12:00:00Z"}), "act"))
             .await;
         t.tick("14:00").await;
-        let fine = engine.check_clock().await.unwrap();
+        let fine = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!((fine.newest, fine.ahead), (None, vec![]));
         let ticked = t.tick("28 14:00").await;
         assert_eq!(ticked.missed, 47, "all but the last, which runs");
         // Little is between any two clocks.
         t.world.clock.set(at("28 13:59"));
-        let fine = engine.check_clock().await.unwrap();
+        let fine = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!((fine.newest, fine.ahead), (None, vec![]));
         t.world.clock.set(at("15:30"));
-        let check = engine.check_clock().await.unwrap();
+        let check = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!(check.newest, Some(at("28 14:00")));
         let ahead = Ahead {
             skill: "cron".to_owned(),
             until: at("28 15:00"),
         };
         assert_eq!(check.ahead, [ahead]);
-        engine.disable("cron").await.unwrap();
-        engine.enable("cron").await.unwrap();
-        assert_eq!(engine.check_clock().await.unwrap().ahead, []);
+        engine.library().disable("cron").await.unwrap();
+        engine.library().enable("cron").await.unwrap();
+        assert_eq!(
+            Scheduler::new(engine).check_clock().await.unwrap().ahead,
+            []
+        );
         assert_eq!(t.standing("cron").await, "on, next 16:00");
     })
     .await;

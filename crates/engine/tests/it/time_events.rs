@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use deft_engine::Clock;
+use deft_scheduler::Scheduler;
 use deft_store::{NewConversation, Store};
 use deft_store_testkit::Memory;
 use jiff::SignedDuration;
@@ -33,7 +34,10 @@ impl Times {
     async fn after_minutes(&self, minutes: i64) -> usize {
         let now = self.world.clock.now() + SignedDuration::from_mins(minutes);
         self.world.clock.set(now);
-        self.world.engine.fire_events(now).await.unwrap();
+        Scheduler::new(&self.world.engine)
+            .fire_events(now)
+            .await
+            .unwrap();
         self.drain().await;
         self.world.called().len()
     }
@@ -48,7 +52,7 @@ async fn a_conversation_that_has_ended_fires_skills_once() {
     let folder = tempfile::tempdir().unwrap();
     for store in stores(&folder) {
         let t = Times::over(store, &[BACKFILL]);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.after_minutes(0).await, 0, "nothing was ever said");
         t.say("conv_1", "cli").await;
         assert_eq!(t.after_minutes(14).await, 0, "an answer may come yet");
@@ -82,12 +86,12 @@ async fn a_conversation_that_has_ended_fires_skills_once() {
 #[tokio::test]
 async fn what_is_switched_off_is_fired_by_no_event() {
     let t = Times::over(Arc::new(Memory::new()), &[BACKFILL]);
-    t.world.engine.sync_files().await.unwrap();
-    t.world.engine.disable("backfill").await.unwrap();
+    t.world.engine.library().sync_files().await.unwrap();
+    t.world.engine.library().disable("backfill").await.unwrap();
     t.say("conv_1", "cli").await;
     assert_eq!(t.after_minutes(20).await, 0);
     // Switched on, it hears of what has ended before.
-    t.world.engine.enable("backfill").await.unwrap();
+    t.world.engine.library().enable("backfill").await.unwrap();
     assert_eq!(t.after_minutes(1).await, 1);
 }
 
@@ -96,7 +100,7 @@ async fn what_is_switched_off_is_fired_by_no_event() {
 async fn failures_of_events_are_told_and_back_off() {
     let failing = BACKFILL.1.replace("tool: act", "tool: refuse");
     let t = Times::over(Arc::new(Memory::new()), &[(BACKFILL.0, failing.as_str())]);
-    t.world.engine.sync_files().await.unwrap();
+    t.world.engine.library().sync_files().await.unwrap();
     t.say("conv_1", "cli").await;
     assert_eq!(t.after_minutes(20).await, 1);
     assert_eq!(

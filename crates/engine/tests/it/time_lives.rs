@@ -63,7 +63,9 @@ impl Real {
             .zip(self.files.values().map(String::as_str))
             .collect();
         *world.folder.0.lock().unwrap() = load(&world.home, &files);
-        self.runtime.block_on(world.engine.sync_files()).unwrap();
+        self.runtime
+            .block_on(world.engine.library().sync_files())
+            .unwrap();
     }
 
     fn times(&self) -> &Times {
@@ -71,7 +73,7 @@ impl Real {
     }
 
     fn restart(&mut self) {
-        let Times { world, pool } = self.times.take().unwrap();
+        let Times { world, pool, .. } = self.times.take().unwrap();
         let now = deft_engine::Clock::now(&world.clock);
         let World {
             home,
@@ -83,7 +85,11 @@ impl Real {
         drop(engine);
         let world = World::at(home, folder, store, |_| {});
         world.clock.set(now);
-        let times = Times { world, pool };
+        let times = Times {
+            world,
+            pool,
+            checks: std::sync::OnceLock::new(),
+        };
         self.install(&times);
         self.times = Some(times);
     }
@@ -126,12 +132,15 @@ impl StateMachineTest for Lives {
             // What cannot be enabled is told to whoever asks; the standing shows the rest.
             Step::Enable(n) => {
                 let engine = &real.times().world.engine;
-                drop(real.runtime.block_on(engine.enable(&format!("skill{n}"))));
+                drop(
+                    real.runtime
+                        .block_on(engine.library().enable(&format!("skill{n}"))),
+                );
             }
             Step::Disable(n) => {
                 let engine = &real.times().world.engine;
                 real.runtime
-                    .block_on(engine.disable(&format!("skill{n}")))
+                    .block_on(engine.library().disable(&format!("skill{n}")))
                     .unwrap();
             }
             Step::Mood(n, fails) => real.moods[n].store(fails, Ordering::SeqCst),

@@ -82,13 +82,13 @@ async fn a_message_arrives_once_after_several_failures() {
         ]);
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
         let engine = &t.world.engine;
-        assert!(engine.tell("k", &notice("hello")).await.unwrap());
+        assert!(engine.outbox().post("k", &notice("hello")).await.unwrap());
         // The same key is told once.
-        assert!(!engine.tell("k", &notice("hello")).await.unwrap());
+        assert!(!engine.outbox().post("k", &notice("hello")).await.unwrap());
         let mut tried = Vec::new();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
             t.world.clock.set(next);
-            let arrived = engine.deliver(&channel).await.unwrap();
+            let arrived = engine.outbox().deliver(&channel).await.unwrap();
             let error = rows(&t).await[0].error.clone();
             tried.push((clock(next), arrived, error.unwrap_or_default()));
         }
@@ -122,8 +122,13 @@ async fn a_wrong_token_is_given_up_and_kept() {
         let refused = undelivered(FailureClass::Auth, "401 wrong token", None);
         double.answers.lock().unwrap().push_back(refused);
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
-        t.world.engine.tell("k", &notice("hello")).await.unwrap();
-        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 0);
+        t.world
+            .engine
+            .outbox()
+            .post("k", &notice("hello"))
+            .await
+            .unwrap();
+        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 0);
         let row = rows(&t).await.remove(0);
         assert_eq!(row.status, NoticeStatus::Dead);
         assert_eq!(row.error.as_deref(), Some("auth: 401 wrong token"));
@@ -137,7 +142,7 @@ async fn a_wrong_token_is_given_up_and_kept() {
             .unwrap();
         assert_eq!(again, 1);
         t.world.clock.set(at("14:00"));
-        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 1);
+        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 1);
         assert_eq!(rows(&t).await[0].status, NoticeStatus::Sent);
     })
     .await;
@@ -154,10 +159,15 @@ async fn the_ladder_has_an_end() {
             .unwrap()
             .extend(std::iter::repeat_with(down).take(20));
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
-        t.world.engine.tell("k", &notice("hello")).await.unwrap();
+        t.world
+            .engine
+            .outbox()
+            .post("k", &notice("hello"))
+            .await
+            .unwrap();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
             t.world.clock.set(next);
-            t.world.engine.deliver(&channel).await.unwrap();
+            t.world.engine.outbox().deliver(&channel).await.unwrap();
         }
         let row = rows(&t).await.remove(0);
         assert_eq!((row.status, row.attempts), (NoticeStatus::Dead, 9));
@@ -179,11 +189,16 @@ async fn a_way_that_is_not_there_gives_nothing_up() {
         let answers = std::iter::repeat_with(gone).take(30);
         double.answers.lock().unwrap().extend(answers);
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
-        t.world.engine.tell("k", &notice("hello")).await.unwrap();
+        t.world
+            .engine
+            .outbox()
+            .post("k", &notice("hello"))
+            .await
+            .unwrap();
         let mut looks = Vec::new();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
             t.world.clock.set(next);
-            t.world.engine.deliver(&channel).await.unwrap();
+            t.world.engine.outbox().deliver(&channel).await.unwrap();
             looks.push(clock(next));
         }
         // Waits double with the age of the message, up to ten minutes.
@@ -207,11 +222,16 @@ async fn two_couriers_never_carry_one_message() {
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
         for n in 0..100 {
             let (key, text) = (format!("k{n}"), format!("hello {n}"));
-            t.world.engine.tell(&key, &notice(&text)).await.unwrap();
+            t.world
+                .engine
+                .outbox()
+                .post(&key, &notice(&text))
+                .await
+                .unwrap();
         }
         let carry = || {
             let (engine, channel) = (t.world.engine.clone(), Arc::clone(&channel));
-            tokio::spawn(async move { engine.deliver(&channel).await.unwrap() })
+            tokio::spawn(async move { engine.outbox().deliver(&channel).await.unwrap() })
         };
         let couriers = [carry(), carry(), carry()];
         let mut arrived = 0;
@@ -249,9 +269,14 @@ impl Channel for Silent {
 #[tokio::test(start_paused = true)]
 async fn a_channel_that_hangs_is_not_waited_for() {
     let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
-    t.world.engine.tell("k", &notice("hello")).await.unwrap();
+    t.world
+        .engine
+        .outbox()
+        .post("k", &notice("hello"))
+        .await
+        .unwrap();
     let channel: Arc<dyn Channel> = Arc::new(Silent);
-    assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 0);
+    assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 0);
     let row = rows(&t).await.remove(0);
     assert_eq!(row.error.as_deref(), Some("timeout: no answer within 60 s"));
     assert_eq!(row.try_at, Some(at("13:00:05")));
@@ -302,11 +327,16 @@ async fn parts_arrive_once() {
         .unwrap()
         .extend([(2, false), (0, false), (3, true)]);
     let channel: Arc<dyn Channel> = Arc::clone(&letters) as _;
-    t.world.engine.tell("k", &notice("abcdefg")).await.unwrap();
+    t.world
+        .engine
+        .outbox()
+        .post("k", &notice("abcdefg"))
+        .await
+        .unwrap();
     let mut seen = Vec::new();
     while let Some(next) = t.world.store.next_notice().await.unwrap() {
         t.world.clock.set(next);
-        t.world.engine.deliver(&channel).await.unwrap();
+        t.world.engine.outbox().deliver(&channel).await.unwrap();
         seen.push(letters.arrived.lock().unwrap().clone());
     }
     assert_eq!(seen, ["ab", "ab", "abcde", "abcdefg"]);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deft_engine::Clock;
 use deft_model::{Effects, Failure, FailureClass, Outage};
+use deft_scheduler::Scheduler;
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use jiff::SignedDuration;
@@ -106,10 +107,10 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
         let text = reminder("");
         let t = Times::over(store, &[("reminder.yaml", text.as_str())]);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("reminder").await, "off (missing_tools)");
         let ticked = t.tick("13:30").await;
-        assert_eq!(ticked, deft_engine::Ticked::default());
+        assert_eq!(ticked, deft_scheduler::TickReport::default());
         assert_eq!(t.slots("reminder").await, Vec::<String>::new());
         let ticked = t.tick("13:32").await;
         assert_eq!((ticked.missed, ticked.passed.len()), (1, 1));
@@ -144,7 +145,7 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
     ] {
         let skills = [("reminder.yaml", text.as_str())];
         let t = Times::over(Arc::new(Memory::new()), &skills);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         t.install_tool("later", || Ok(()));
         t.tick(time).await;
         if time < "13:30" {
@@ -161,9 +162,12 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
 async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
     let text = reminder("");
     let t = Times::over(Arc::new(Memory::new()), &[("reminder.yaml", text.as_str())]);
-    t.world.engine.sync_files().await.unwrap();
+    t.world.engine.library().sync_files().await.unwrap();
     let now = t.world.clock.now();
-    let ticked = t.world.engine.tick(now, &t.pool).await.unwrap();
+    let ticked = Scheduler::new(&t.world.engine)
+        .tick(now, &t.pool)
+        .await
+        .unwrap();
     assert_eq!(ticked.look_again, Some(at("13:31:31")));
 }
 
@@ -239,6 +243,7 @@ async fn an_outage_of_ten_skills_is_one_message() {
             for n in 0..10 {
                 t.world
                     .engine
+                    .library()
                     .disable(&format!("{tool}-{n}"))
                     .await
                     .unwrap();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deft_engine::Attention;
 use deft_model::{DisabledReason, Effects, Outcome, RunStatus};
+use deft_scheduler::Scheduler;
 use deft_store::{Put, Standing, Timeline};
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
@@ -74,7 +75,7 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
         assert_eq!(why, "tool: no model is configured");
         assert_eq!(t.standing("thinks").await, "on, next 14:00");
         let (models, asked) = thinker(|_, _| Ok(says("Done.")));
-        t.world.engine.set_models(models);
+        t.world.engine.agents().set_models(models);
         t.world.clock.set(at("13:35"));
         t.drain().await;
         assert_eq!(t.slots("thinks").await, ["13:30 success"]);
@@ -89,7 +90,7 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
 async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
     both(async |t: Times| {
         let (models, asked) = thinker(|_, _| Ok(says("Done.")));
-        t.world.engine.set_models(models);
+        t.world.engine.agents().set_models(models);
         let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
         let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result == 'fine'"}});
         t.add(with(thinks.clone(), check)).await;
@@ -158,7 +159,7 @@ async fn a_question_is_told_and_a_cancelled_one_shot_is_done() {
     let folder = tempfile::tempdir().unwrap();
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
         let t = Times::over(store, &[("asks.yaml", asks)]);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         t.tick("13:30").await;
         let run = t.runs("asks").await.remove(0);
         assert_eq!(run.status, RunStatus::Waiting);
@@ -211,7 +212,7 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
             let put = t.world.store.put_skills(vec![new]).await.unwrap();
             assert!(matches!(put[0], Put::Stored(_)), "{put:?}");
         }
-        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         t.install("later");
         t.tick("13:06").await;
         assert_eq!(t.standing("missing-tools").await, "on, next 13:16");
@@ -241,10 +242,10 @@ async fn an_agent_is_not_switched_on_without_a_model() {
         new.standing.disabled = Some(DisabledReason::MissingTools);
         new.timeline = Timeline::default();
         t.world.store.put_skills(vec![new]).await.unwrap();
-        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         assert_eq!(t.standing("thinks").await, "off (missing_tools)");
         let (models, _) = thinker(|_, _| Ok(says("Done.")));
-        t.world.engine.set_models(models);
+        t.world.engine.agents().set_models(models);
         assert_eq!(t.tick("13:06").await.enabled, ["thinks"]);
         assert_eq!(t.standing("thinks").await, "on, next 13:16");
     })
@@ -315,45 +316,66 @@ async fn skills_in_files_come_change_go_and_come_back() {
             let files: Vec<(&str, &str)> = text.iter().map(|text| ("timed.yaml", *text)).collect();
             *t.world.folder.0.lock().unwrap() = load(&t.world.home, &files);
         };
-        assert_eq!(engine.sync_files().await.unwrap().added, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().added,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 13:30");
-        let again = engine.sync_files().await.unwrap();
-        assert_eq!(again, deft_engine::Synced::default());
+        let again = engine.library().sync_files().await.unwrap();
+        assert_eq!(again, deft_engine::SyncReport::default());
         t.tick("13:30").await;
         assert_eq!(t.world.called(), ["act"]);
         // New content, same timing: the slot stays where it is.
         change(Some(&TIMED.replace("tool: act", "tool: put")));
-        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().changed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 14:30");
         // Another timing: it counts from now.
         change(Some(&TIMED.replace("30 *", "45 *")));
-        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().changed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 13:45");
         change(None);
-        assert_eq!(engine.sync_files().await.unwrap().removed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().removed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "off (file_removed)");
-        assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
-        assert_eq!(t.tick("13:45").await, deft_engine::Ticked::default());
-        let refused = engine.enable("timed").await.unwrap_err();
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().removed.len(),
+            0
+        );
+        assert_eq!(t.tick("13:45").await, deft_scheduler::TickReport::default());
+        let refused = engine.library().enable("timed").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "skill `timed` cannot be enabled: its file is gone"
         );
         change(Some(TIMED));
-        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().changed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 14:30");
         // The wish of a person outlives the file.
-        engine.disable("timed").await.unwrap();
+        engine.library().disable("timed").await.unwrap();
         change(None);
-        assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().removed.len(),
+            0
+        );
         assert_eq!(t.standing("timed").await, "off (user)");
         change(Some(TIMED));
-        engine.sync_files().await.unwrap();
+        engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("timed").await, "off (user)");
         change(Some(
             &TIMED.replace("45 *", "50 *").replace("Fires", "Acts"),
         ));
-        engine.sync_files().await.unwrap();
+        engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("timed").await, "off (user)");
     }
 }
@@ -363,7 +385,7 @@ async fn a_file_and_a_record_of_one_name_are_a_clash() {
     let t = Times::over(Arc::new(Memory::new()), &[("timed.yaml", TIMED)]);
     t.add(record("Timed", json!({"interval_minutes": 10}), "echo"))
         .await;
-    let synced = t.world.engine.sync_files().await.unwrap();
+    let synced = t.world.engine.library().sync_files().await.unwrap();
     assert_eq!(synced.clashes, ["timed"]);
     // The slots of the record are runs of the record.
     t.tick("13:10").await;
@@ -395,7 +417,10 @@ async fn whoever_lost_a_run_can_write_nothing() {
             },
         );
         t.world.clock.set(at("13:10"));
-        let ticked = t.world.engine.tick(at("13:10"), &t.pool).await.unwrap();
+        let ticked = Scheduler::new(&t.world.engine)
+            .tick(at("13:10"), &t.pool)
+            .await
+            .unwrap();
         let run = ticked.fired[0].clone();
         // Its lease runs out, as if its host had been asleep, and somebody else takes the run.
         t.world.clock.set(at("13:15"));

@@ -1,9 +1,10 @@
 //! A world with records and slots: rows, standings and messages as lines of text, over both stores.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use deft_engine::{Clock, Notice, Pool, Ticked};
+use deft_engine::{Clock, Notice};
 use deft_model::{Effects, Failure, FailureClass, RunStatus};
+use deft_scheduler::{Checks, Pool, Scheduler, TickReport};
 use deft_skillfile::{Document, Moment, parse_record};
 use deft_store::{
     NewSkill, NoticeFilter, Put, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText, Sqlite,
@@ -45,6 +46,7 @@ pub(crate) fn clock(at: Timestamp) -> String {
 pub(crate) struct Times {
     pub(crate) world: World,
     pub(crate) pool: Pool,
+    pub(crate) checks: OnceLock<Arc<dyn Checks>>,
 }
 
 /// Runs a test over the memory store, then over a file.
@@ -64,6 +66,15 @@ impl Times {
         Self {
             world: World::with(store, skills, |_| {}),
             pool: Pool::new(4),
+            checks: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn scheduler(&self) -> Scheduler {
+        let scheduler = Scheduler::new(&self.world.engine);
+        match self.checks.get() {
+            Some(checks) => scheduler.with_checks(Arc::clone(checks)),
+            None => scheduler,
         }
     }
 
@@ -78,17 +89,17 @@ impl Times {
     }
 
     /// Moves the clock, looks at the schedules once, and lets everything that runs end.
-    pub(crate) async fn tick(&self, time: &str) -> Ticked {
+    pub(crate) async fn tick(&self, time: &str) -> TickReport {
         self.world.clock.set(at(time));
         self.look().await
     }
 
     /// Looks at the schedules until nothing is held back.
-    pub(crate) async fn look(&self) -> Ticked {
-        let mut all = Ticked::default();
+    pub(crate) async fn look(&self) -> TickReport {
+        let mut all = TickReport::default();
         loop {
             let now = self.world.clock.now();
-            let ticked = self.world.engine.tick(now, &self.pool).await.unwrap();
+            let ticked = self.scheduler().tick(now, &self.pool).await.unwrap();
             self.pool.idle().await;
             all.fired.extend(ticked.fired);
             all.passed.extend(ticked.passed);

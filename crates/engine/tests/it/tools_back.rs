@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Clock, Pool};
+use deft_engine::Clock;
 use deft_model::{Object, RunStatus};
+use deft_scheduler::Pool;
 use deft_store_testkit::Memory;
 use deft_testkit::{Script, server_binary};
 use deft_tools::{Call, ServerOptions};
@@ -55,10 +56,11 @@ async fn a_daemon_asks_silent_servers_again() {
     let t = Times {
         world,
         pool: Pool::new(4),
+        checks: std::sync::OnceLock::new(),
     };
     let router = t.world.engine.router().clone();
     assert_eq!(router.listed().await, []);
-    t.world.engine.sync_files().await.unwrap();
+    t.world.engine.library().sync_files().await.unwrap();
     router
         .call(Call::new("unlock", Object::new()))
         .await

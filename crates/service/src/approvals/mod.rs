@@ -4,7 +4,7 @@ mod grants;
 
 pub use grants::{grants, revoke};
 
-use deft_engine::Answered;
+use deft_engine::AnswerReceipt;
 use deft_model::Object;
 use deft_store::ApprovalRow;
 use deft_wire::approval::{ApprovalAnswer, ApprovalView};
@@ -67,17 +67,17 @@ pub fn allow(app: &App, id: &str, patterns: &[ArgumentPattern], by: &str) -> Don
 }
 
 /// The question with the answer that counts, or why another answer counts.
-fn accepted(id: &str, answered: Result<Answered, deft_engine::Error>) -> Done<ApprovalView> {
+fn accepted(id: &str, answered: Result<AnswerReceipt, deft_engine::Error>) -> Done<ApprovalView> {
     match answered.map_err(|error| app::failure(&error))? {
-        Answered::Accepted(row) => view(&row),
-        Answered::Already(row) => {
+        AnswerReceipt::Accepted(row) => view(&row),
+        AnswerReceipt::Already(row) => {
             let by = row.decision.as_ref();
             let by = by.map_or(String::new(), |made| format!(" by {}", made.by));
             let message = format!("`{}` was answered already{by}", row.asked.id);
             let hint = format!("`deft runs show {}` says what became of it", row.run);
             Err(Failure::input("already_answered", message).hint(hint))
         }
-        Answered::Gone => Err(unknown(id)),
+        AnswerReceipt::Gone => Err(unknown(id)),
     }
 }
 

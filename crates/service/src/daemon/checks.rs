@@ -19,7 +19,7 @@ impl ToolChecks {
     pub(super) fn run(&self, engine: &Engine) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = HashSet::new();
-        for (loaded, diagnostics) in engine.check_tools() {
+        for (loaded, diagnostics) in engine.library().check_tools() {
             let id = loaded.skill.id.as_str();
             for one in diagnostics {
                 let problem = (format!("{id} {}", loaded.revision), one.message);

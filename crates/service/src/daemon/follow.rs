@@ -72,7 +72,7 @@ fn follow_files(
             }
             // What came meanwhile is looked at together.
             while changes.try_recv().is_ok() {}
-            match runtime.block_on(engine.sync_files()) {
+            match runtime.block_on(engine.library().sync_files()) {
                 Ok(synced) => tracing::debug!(?synced, "schedules follow the files"),
                 Err(error) => tracing::error!(%error, "schedules do not follow the files"),
             }
@@ -130,8 +130,8 @@ impl Follower {
         self.channel.follow(&config);
         self.bot
             .send_replace(telegram::Settings::from_config(&config));
-        self.engine.set_models(app::models(&config));
-        self.engine.set_budgets(config.budgets());
+        self.engine.agents().set_models(app::models(&config));
+        self.engine.agents().set_budgets(config.budgets());
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
         tracing::info!(

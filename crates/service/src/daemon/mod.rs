@@ -17,8 +17,9 @@ use std::time::Duration;
 
 use deft_channels::{self as channels, LiveChannel, Tell};
 use deft_config::Home;
-use deft_engine::{Engine, Pool};
+use deft_engine::Engine;
 use deft_registry::{Registry, State};
+use deft_scheduler::Pool;
 use deft_store::SkillFilter;
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
@@ -149,14 +150,14 @@ impl Daemon {
         let engine = &self.app.engine;
         let stop = CancellationToken::new();
         let pool = Pool::new(app::max_running(&self.home.config));
-        let synced = engine.sync_files().await;
+        let synced = engine.library().sync_files().await;
         synced.map_err(|error| app::failure(&error))?;
         let is_first_start = seed::store_hello(&self.home, engine).await?;
         let channel = LiveChannel::open(&self.home, engine.router(), self.tell);
         let serving = tokio::spawn({
-            let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
+            let (scheduler, pool, stop) = (self.app.scheduler(), pool.clone(), stop.clone());
             let channel = channel.clone();
-            async move { engine.serve(&pool, channel, stop, grace).await }
+            async move { scheduler.serve(&pool, channel, stop, grace).await }
         });
         warn(&self.registry, &self.home);
         let bot = telegram::Bot {

@@ -41,7 +41,7 @@ fn check_models(home: &Home, found: &mut Findings) {
 
 /// Models on this host or in its network; whether those of providers answer is not asked here.
 pub(super) async fn check_answers(app: &App, found: &mut Findings) {
-    for (model, answered) in app.engine.ping_models().await {
+    for (model, answered) in app.scheduler().ping_models().await {
         match answered {
             Ok(()) => found.good("models.answer", format!("the server of `{model}` answers")),
             Err(failure) => {

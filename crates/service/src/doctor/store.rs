@@ -90,7 +90,7 @@ async fn check_orphans(app: &App, found: &mut Findings) {
 
 /// A clock that was ahead leaves skills that wait for a time that is long to come.
 async fn check_clock(app: &App, found: &mut Findings) {
-    let Ok(check) = app.engine.check_clock().await else {
+    let Ok(check) = app.scheduler().check_clock().await else {
         return;
     };
     let show = |at| deft_schedule::show(at, &app.zone);

@@ -64,7 +64,7 @@ impl SkillCatalog {
             return Ok(());
         }
         let app = App::to_read(workspace)?;
-        let rows = app.block_on(app.engine.list_skills(SkillFilter::default()));
+        let rows = app.block_on(app.engine.library().list_skills(SkillFilter::default()));
         self.rows = rows.map_err(|error| app::failure(&error))?;
         let rows = self.rows.iter().enumerate();
         self.places = rows.map(|(at, row)| (row.text.skill.clone(), at)).collect();
@@ -212,7 +212,7 @@ impl SkillCatalog {
         let Some(app) = self.home else {
             return Ok((self.snapshot, None));
         };
-        let records = app.block_on(app.engine.record_skills());
+        let records = app.block_on(app.engine.library().record_skills());
         let records = records.map_err(|error| app::failure(&error))?;
         Ok((self.snapshot.joined(records), Some(app)))
     }

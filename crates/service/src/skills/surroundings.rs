@@ -67,7 +67,7 @@ fn gather(
     if workspace.locate()?.is_dir() {
         let app = App::to_read(workspace)?;
         known = known_tools(app.engine.router());
-        let records = app.block_on(app.engine.record_skills());
+        let records = app.block_on(app.engine.library().record_skills());
         let records = records.map_err(|error| app::failure(&error))?;
         records.iter().for_each(&mut add);
     }

@@ -36,21 +36,21 @@ pub enum DeletedFrom {
 /// Enables a skill and resets its failure count.
 pub fn enable(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
     let app = App::standing(workspace)?;
-    let row = app.block_on(app.engine.enable(name));
+    let row = app.block_on(app.engine.library().enable(name));
     switched(app, row)
 }
 
 /// Disables a skill.
 pub fn disable(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
     let app = App::standing(workspace)?;
-    let row = app.block_on(app.engine.disable(name));
+    let row = app.block_on(app.engine.library().disable(name));
     switched(app, row)
 }
 
 /// Drops the changes of tools to a skill of a file, so that the file counts again.
 pub fn restore(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
     let app = App::standing(workspace)?;
-    let row = app.block_on(app.engine.restore_file(name));
+    let row = app.block_on(app.engine.library().restore_file(name));
     match row.transpose() {
         Some(row) => switched(app, row),
         None => {
@@ -87,7 +87,7 @@ pub fn delete(workspace: &Workspace, name: &str) -> Done<(String, DeletedFrom)> 
     }
     let app = App::without_skills(workspace)?;
     let target = Target::Name(name.to_owned());
-    let row = app.block_on(app.engine.delete_skill(&target));
+    let row = app.block_on(app.engine.library().delete_skill(&target));
     let row = row.map_err(|error| app::failure(&error))?;
     app.close();
     Ok((row.text.skill, DeletedFrom::Record(row.id)))

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::{Engine, Notice, NoticeKind, Stands};
+use deft_engine::{Engine, Notice, NoticeKind};
 use deft_model::{Choice, RunId, RunStatus, Usd, visible};
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
 use jiff::Timestamp;
@@ -41,7 +41,7 @@ pub fn host(app: &App) -> Arc<dyn Talk> {
 
 /// An answer that is worked on.
 type Work<'a> =
-    Pin<Box<dyn Future<Output = Result<deft_engine::Said, deft_engine::Error>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<deft_engine::ChatAnswer, deft_engine::Error>> + Send + 'a>>;
 
 struct Host {
     engine: Engine,
@@ -193,7 +193,7 @@ impl Host {
         let agents: BTreeSet<String> = rows.iter().filter_map(name).collect();
         let mut paused = Vec::new();
         for agent in agents {
-            let pause = self.engine.agent_paused(&agent).await;
+            let pause = self.engine.agents().agent_paused(&agent).await;
             if let Some(pause) = pause.map_err(|error| failure(&error))? {
                 paused.push(PausedAgent {
                     agent,
@@ -224,9 +224,9 @@ impl Talk for Host {
                 run: one.run.id,
                 text: one.text,
                 state: match one.stands {
-                    Stands::Abandoned => AnswerState::Interrupted,
-                    Stands::Elsewhere => AnswerState::Elsewhere,
-                    Stands::Waiting => AnswerState::Waiting,
+                    deft_engine::AnswerState::Abandoned => AnswerState::Interrupted,
+                    deft_engine::AnswerState::Elsewhere => AnswerState::Elsewhere,
+                    deft_engine::AnswerState::Waiting => AnswerState::Waiting,
                 },
                 waits_for: one.run.waiting_for,
             });
@@ -259,7 +259,7 @@ impl Talk for Host {
                 approval: None,
                 always: false,
             };
-            let left = self.engine.tell(key, &notice).await;
+            let left = self.engine.outbox().post(key, &notice).await;
             left.map(drop).map_err(|error| failure(&error))
         })
     }
@@ -310,8 +310,9 @@ impl Talk for Host {
             // A daemon in this process looks at once, and not at its next round.
             self.engine.ring();
             let row = match answered.map_err(|error| failure(&error))? {
-                deft_engine::Answered::Accepted(row) | deft_engine::Answered::Already(row) => row,
-                deft_engine::Answered::Gone => return Ok(None),
+                deft_engine::AnswerReceipt::Accepted(row)
+                | deft_engine::AnswerReceipt::Already(row) => row,
+                deft_engine::AnswerReceipt::Gone => return Ok(None),
             };
             let Some(decision) = row.decision else {
                 return Ok(None);
@@ -420,7 +421,7 @@ impl Talk for Host {
 
     fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
         Box::pin(async move {
-            let resumed = self.engine.resume_agent(agent).await;
+            let resumed = self.engine.agents().resume_agent(agent).await;
             resumed.map_err(|error| failure(&error))
         })
     }

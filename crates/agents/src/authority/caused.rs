@@ -1,0 +1,398 @@
+//! What a call of deft's own tools causes beside itself: the calls of a skill that it runs, stores,
+//! changes or queues.
+//!
+//! Only what is known before it runs is found here. A call that turns up later, because a template
+//! or a model chooses its tool, is judged when it comes up, in the run that makes it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use deft_library::grants::StepOperation;
+use deft_library::{is_only_off, is_record};
+use deft_model::{Authority, Body, Handler, Object, Skill, fits};
+use deft_records::{merge, normalise, target};
+use deft_skillfile::Check;
+use deft_store::Grant;
+use deft_tools::ToolInfo;
+use deft_workflow::{Operation, Path, Plan, PlannedCall};
+use serde_json::Value;
+
+use super::Verdict;
+use super::changed::{DELETE, UPDATE, target_name};
+use crate::Agents;
+use crate::prepare::SCHEDULING;
+use crate::tool_names::{SKILL_RUN, USE_SKILL};
+
+/// As much of arguments as fits into a question.
+const MOST_SHOWN: usize = 200;
+
+/// What a call causes.
+#[derive(Default)]
+pub(super) struct Consequences {
+    /// Tools that need a person's yes, each once.
+    pub(super) tools: Vec<String>,
+    /// The revision of the skill that is run.
+    pub(super) revision: Option<String>,
+    /// The question that names all of it.
+    pub(super) question: Option<String>,
+    /// It has to be asked about although its tools are not known.
+    unknown: bool,
+}
+
+impl Consequences {
+    pub(super) fn is_free(&self) -> bool {
+        self.tools.is_empty() && !self.unknown
+    }
+
+    fn unknown(question: &str) -> Self {
+        Self {
+            question: Some(question.to_owned()),
+            unknown: true,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, tool: &str) {
+        if !self.tools.iter().any(|known| known == tool) {
+            self.tools.push(tool.to_owned());
+        }
+    }
+}
+
+/// A call that a skill will make, in the words of a question.
+pub(super) struct PlannedQuestion {
+    tool: String,
+    words: String,
+}
+
+impl Agents {
+    /// What a call causes; an error says why it may not be made at all.
+    pub(super) fn caused(
+        &self,
+        authority: &Authority,
+        info: &ToolInfo,
+        args: Option<&Object>,
+        depth: u32,
+    ) -> Result<Consequences, String> {
+        let tool = info.name.as_str();
+        if !info.builtin {
+            return Ok(Consequences::default());
+        }
+        let schedules = SCHEDULING.contains(&tool);
+        if schedules && !authority.may_schedule {
+            return Err(format!(
+                "`{tool}` is not for what fires by itself, unless `may_schedule` allows it"
+            ));
+        }
+        match args {
+            Some(args) if tool == SKILL_RUN || tool == USE_SKILL => {
+                self.caused_by_run(authority, args, depth)
+            }
+            Some(args) if schedules => self.caused_by_storing(authority, tool, args, depth),
+            Some(args) if tool == DELETE => match self.out_of_reach(authority, tool, args) {
+                Some(out) => Err(out),
+                None => Ok(Consequences::default()),
+            },
+            None if tool == SKILL_RUN || tool == USE_SKILL => {
+                Ok(Consequences::unknown("Run a skill that is not known yet?"))
+            }
+            None if schedules => Ok(Consequences::unknown(
+                "Store a skill or queue a job that is not known yet?",
+            )),
+            Some(_) | None => Ok(Consequences::default()),
+        }
+    }
+
+    fn caused_by_run(
+        &self,
+        authority: &Authority,
+        args: &Object,
+        depth: u32,
+    ) -> Result<Consequences, String> {
+        let name = args.get("skill").and_then(Value::as_str);
+        // An unknown name runs nothing.
+        let Some(loaded) = name.and_then(|name| self.library.named_skill(name)) else {
+            return Ok(Consequences::default());
+        };
+        let skill = &loaded.skill;
+        let id = skill.id.as_str();
+        if !authority.may_run(id) {
+            return Err(format!(
+                "`{id}` is not one of the skills of agent `{}`",
+                authority.agent
+            ));
+        }
+        let mut caused = Consequences::default();
+        let mut planned = Vec::new();
+        if let Ok(pinned) = self.library.pin_loaded(&loaded) {
+            let inside = inside(&authority.agreed_for(&pinned.revision), skill);
+            let mut seen = HashSet::from([id.to_owned()]);
+            // What a person agreed to for good is not asked about again.
+            let grants = self.grants.of_skill(id);
+            let granted = |call: &PlannedCall<'_>| is_granted(&grants, id, &pinned.revision, call);
+            let plan = &pinned.plan;
+            self.planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
+            caused.revision = Some(pinned.revision);
+        }
+        planned.iter().for_each(|call| caused.add(&call.tool));
+        caused.unknown = authority.approve.iter().any(|pattern| fits(pattern, id));
+        // A command is its tool, so that its own name and flags say everything.
+        if !planned.is_empty() && !is_command(skill) {
+            let given = args.get("inputs").and_then(Value::as_object);
+            let given = given.filter(|given| !given.is_empty());
+            let given = given.map_or_else(String::new, |given| format!(" with {}", brief(given)));
+            let calls = list(&planned);
+            caused.question = Some(format!("Run `{id}`{given}, which calls {calls}?"));
+        }
+        Ok(caused)
+    }
+
+    fn caused_by_storing(
+        &self,
+        authority: &Authority,
+        tool: &str,
+        args: &Object,
+        depth: u32,
+    ) -> Result<Consequences, String> {
+        if let Some(out) = self.out_of_reach(authority, tool, args) {
+            return Err(out);
+        }
+        // Switching off causes nothing. What cannot be read is refused by the tool itself, with every
+        // mistake in it.
+        let only_off = tool == UPDATE && is_only_off(&target(args).1);
+        let described = self.described(tool, args).filter(|_| !only_off);
+        let Some(skill) = described else {
+            return Ok(Consequences::default());
+        };
+        if !skill.policy.secrets.is_empty() {
+            let names = skill.policy.secrets.join("`, `");
+            return Err(format!(
+                "a skill that an agent stores gets no secrets (`{names}`); a person can store it"
+            ));
+        }
+        let planned = self.stored_calls(authority, &skill, depth)?;
+        let mut caused = Consequences::default();
+        planned.iter().for_each(|call| caused.add(&call.tool));
+        if !planned.is_empty() {
+            let (name, calls) = (&skill.name, list(&planned));
+            caused.question = Some(match tool {
+                "queue_task" => format!("Queue the job `{name}`, which calls {calls}?"),
+                UPDATE => format!(
+                    "Change the skill `{name}`? Each time it fires it will call {calls}, without \
+                     asking again"
+                ),
+                _ => format!(
+                    "Store the skill `{name}`? Each time it fires it will call {calls}, without \
+                     asking again"
+                ),
+            });
+        }
+        Ok(caused)
+    }
+
+    /// The skill that a call would store, change or queue.
+    fn described(&self, tool: &str, args: &Object) -> Option<Skill> {
+        let record = match tool {
+            "queue_task" => deft_records::job(args).ok()?,
+            UPDATE => {
+                let (_, changes) = target(args);
+                let known = self.library.named_skill(&target_name(args)?)?;
+                if !is_record(&known) {
+                    return Some(self.changed_file_skill(&known.skill, &changes));
+                }
+                let existing = deft_skillfile::render::record(&known.skill);
+                let existing = existing.as_ref().and_then(Value::as_object)?;
+                merge(existing, &changes, &self.base.moment()).record
+            }
+            _ => normalise(args, &self.base.moment()).record,
+        };
+        self.library.read_record(&Value::Object(record).to_string())
+    }
+
+    /// The calls of a skill that need a person's yes; an error names one that may not be made.
+    pub(super) fn stored_calls(
+        &self,
+        authority: &Authority,
+        skill: &Skill,
+        depth: u32,
+    ) -> Result<Vec<PlannedQuestion>, String> {
+        let Ok(plan) = Plan::compile(skill, "") else {
+            return Ok(Vec::new());
+        };
+        let mut calls = Vec::new();
+        for call in plan.calls() {
+            let Some(tool) = call.tool else {
+                return Err("a skill that an agent stores must name its tools".to_owned());
+            };
+            let args = call.args.and_then(Value::as_object);
+            let words = || match args.filter(|args| !args.is_empty()) {
+                Some(args) => format!("`{tool}` with {}", brief(args)),
+                None => format!("`{tool}`"),
+            };
+            self.add_call(authority, tool, args, depth, words, &mut calls)?;
+        }
+        if let Some(Ok(Check::Tool { tool, args, .. })) =
+            skill.policy.preflight.as_ref().map(Check::read)
+        {
+            let words = || format!("`{tool}` before each run");
+            self.add_call(authority, &tool, Some(&args), depth, words, &mut calls)?;
+        }
+        if matches!(
+            skill.body,
+            Body::Instructions(_) | Body::Manual { handler: None, .. }
+        ) {
+            for tool in &skill.required_tools {
+                let words = || format!("`{tool}` with arguments that a model chooses");
+                self.add_call(
+                    authority,
+                    tool,
+                    Some(&Object::new()),
+                    depth,
+                    words,
+                    &mut calls,
+                )?;
+            }
+        }
+        Ok(calls)
+    }
+
+    fn add_call(
+        &self,
+        authority: &Authority,
+        tool: &str,
+        args: Option<&Object>,
+        depth: u32,
+        words: impl Fn() -> String,
+        calls: &mut Vec<PlannedQuestion>,
+    ) -> Result<(), String> {
+        let authority = &authority.not_agreed();
+        match self.judge_nested(authority, tool, args, depth + 1) {
+            // A tool that is not listed yet is asked about when the skill runs.
+            Verdict::Free | Verdict::Absent => {}
+            Verdict::Ask(consent) => {
+                calls.push(PlannedQuestion {
+                    tool: tool.to_owned(),
+                    words: words(),
+                });
+                let covered = consent
+                    .covers
+                    .map(|covers| covers.tools)
+                    .unwrap_or_default();
+                calls.extend(covered.into_iter().map(|tool| PlannedQuestion {
+                    words: format!("`{tool}`"),
+                    tool,
+                }));
+            }
+            Verdict::Denied(why) => return Err(why),
+        }
+        Ok(())
+    }
+
+    /// The calls of a plan and of the skills it runs that need a person's yes; calls of the plan itself
+    /// that are `granted` do not.
+    fn planned(
+        &self,
+        authority: &Authority,
+        plan: &Arc<Plan>,
+        granted: &dyn Fn(&PlannedCall<'_>) -> bool,
+        seen: &mut HashSet<String>,
+        depth: u32,
+        found: &mut Vec<PlannedQuestion>,
+    ) -> Result<(), String> {
+        for call in plan.calls() {
+            let Some(tool) = call.tool else {
+                continue;
+            };
+            if granted(&call) {
+                continue;
+            }
+            let literal = call.args.filter(|args| !args.to_string().contains("{{"));
+            let args = literal.and_then(Value::as_object);
+            let judged = self.judge_nested(authority, tool, args, depth + 1);
+            let Verdict::Ask(consent) = judged else {
+                // A call that may not be made fails in the run that makes it.
+                continue;
+            };
+            let covered = consent
+                .covers
+                .map(|covers| covers.tools)
+                .unwrap_or_default();
+            for tool in std::iter::once(tool.to_owned()).chain(covered) {
+                let words = format!("`{tool}`");
+                found.push(PlannedQuestion { tool, words });
+            }
+        }
+        for name in plan.skills().flatten() {
+            if !seen.insert(name.to_owned()) {
+                continue;
+            }
+            let Some(loaded) = self.library.named_skill(name) else {
+                continue;
+            };
+            if let Ok(pinned) = self.library.pin_loaded(&loaded) {
+                let inside = inside(authority, &loaded.skill);
+                self.planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a person agreed for good to a call of a revision of a skill.
+fn is_granted(grants: &[Grant], skill: &str, revision: &str, call: &PlannedCall<'_>) -> bool {
+    let (Some(step), Some(tool), Some(args)) = (call.step, call.tool, call.args) else {
+        return false;
+    };
+    let operation = Operation {
+        kind: "tool".to_owned(),
+        name: Some(tool.to_owned()),
+        args: Some(args.clone()),
+        remember: None,
+    };
+    let place = StepOperation {
+        skill,
+        revision,
+        path: &Path::from_text(step.to_owned()),
+        operation: &operation,
+    };
+    grants.iter().any(|grant| place.is_covered(grant))
+}
+
+/// The rights inside a skill that a caller with these rights runs.
+pub fn inside(authority: &Authority, skill: &Skill) -> Authority {
+    match &skill.policy.authority {
+        Some(stored_by) => authority.and(stored_by),
+        None => authority.over_a_persons_skill(),
+    }
+}
+
+fn is_command(skill: &Skill) -> bool {
+    let Body::Manual {
+        handler: Some(handler),
+        ..
+    } = &skill.body
+    else {
+        return false;
+    };
+    !matches!(Handler::from_text(handler), Handler::Skill(_))
+}
+
+/// Each call once.
+fn list(planned: &[PlannedQuestion]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for call in planned {
+        if !words.contains(&call.words.as_str()) {
+            words.push(&call.words);
+        }
+    }
+    words.join(", ")
+}
+
+/// As much of arguments as fits into a question.
+pub(super) fn brief(args: &Object) -> String {
+    let text = serde_json::to_string(args).unwrap_or_default();
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

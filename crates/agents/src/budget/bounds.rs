@@ -1,0 +1,258 @@
+//! What a question counts against: runs, skills and agents, and everything of a day.
+//!
+//! A skill that another one runs pays for itself and for whoever runs it, be it as steps of one run
+//! or as a run of its own. Not here: what happens when there is nothing left.
+
+use deft_model::{Budget, BudgetPeriod, Exhausted, RunId, Usd};
+use deft_store::{Limit, RunRow, run_scope};
+use deft_workflow::{EnclosingSkill, Event, Path};
+use jiff::civil::Date;
+
+use crate::Agents;
+use crate::options::DayBudget;
+use crate::tool_names::BY_AGENT;
+
+/// Runs of skills that agents have run inside each other are looked at so deep.
+const DEEPEST: usize = 32;
+
+/// A limit, and what happens when it is reached.
+pub(super) struct Bound {
+    pub(super) limit: Limit,
+    pub(super) then: Exhausted,
+    pub(super) whose: Whose,
+}
+
+/// Whose limit it is, and so who is paused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The skill of the run.
+    Own,
+    /// A skill inside it, or around it.
+    Skill(String),
+    /// An agent, or all of them.
+    Agent(String),
+}
+
+/// A skill that pays for a question.
+#[derive(Clone, Debug)]
+pub struct Payer {
+    skill: String,
+    revision: String,
+    /// What its run counts as.
+    scope: String,
+    /// It is a step of its run, and not all of it.
+    inside: bool,
+}
+
+impl Payer {
+    fn new(run: &RunId, around: EnclosingSkill) -> Self {
+        let of_run = run_scope(run);
+        Self {
+            inside: around.path.is_some(),
+            // Another try of the step is paid for like the first one.
+            scope: match around.path {
+                Some(path) => format!("{of_run}/{}", path.without_attempts()),
+                None => of_run,
+            },
+            skill: around.skill,
+            revision: around.revision,
+        }
+    }
+}
+
+/// The skills of a run that pay for a question of one of its steps; the run's own first.
+pub fn payers(run: &RunRow, around: Vec<EnclosingSkill>) -> Vec<Payer> {
+    let around = around.into_iter();
+    around.map(|around| Payer::new(&run.id, around)).collect()
+}
+
+impl Agents {
+    /// The skills outside of a run that pay for it: its agent was asked for it by another run, whose
+    /// call is its key. One that is deleted is over, and pays no more.
+    pub async fn payers_above(&self, run: &RunRow) -> Vec<Payer> {
+        let mut payers = Vec::new();
+        let mut run = run.clone();
+        for _ in 0..DEEPEST {
+            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let Some((above, call)) = key.and_then(|key| key.split_once('/')) else {
+                break;
+            };
+            let path = call.split('#').next().unwrap_or(call).to_owned();
+            let Ok(Some(above)) = self.store().run(&RunId::new(above)).await else {
+                break;
+            };
+            payers.extend(self.payers_at(&above, &path).await);
+            run = above;
+        }
+        payers
+    }
+
+    /// The skills of a run that pay for a call of one of its steps, as its journal tells them.
+    async fn payers_at(&self, run: &RunRow, path: &str) -> Vec<Payer> {
+        let own = EnclosingSkill {
+            skill: run.skill.clone(),
+            revision: run.revision.clone(),
+            path: None,
+        };
+        let mut around = vec![own];
+        let stored = self.store().events(Some(&run.id), 0, u32::MAX).await;
+        let stored = stored.unwrap_or_default();
+        for stored in stored.iter().filter(|stored| stored.kind == "entered") {
+            let Ok(Event::Entered {
+                path: at, revision, ..
+            }) = serde_json::from_str(&stored.body)
+            else {
+                continue;
+            };
+            if !is_inside(path, &at) {
+                continue;
+            }
+            // A step that was tried again may have entered another revision.
+            around.retain(|known| known.path.as_ref().is_none_or(|path| !same(path, &at)));
+            if let Ok(pinned) = self.library.pinned(&run.skill, &revision).await {
+                around.push(EnclosingSkill {
+                    skill: pinned.skill.id.to_string(),
+                    revision,
+                    path: Some(at),
+                });
+            }
+        }
+        payers(run, around)
+    }
+
+    /// What the skills that pay have as budgets. The first is that of the run.
+    pub(super) async fn skill_bounds(&self, payers: &[Payer]) -> Vec<Bound> {
+        let mut bounds = Vec::new();
+        for (nth, payer) in payers.iter().enumerate() {
+            let pinned = self
+                .library
+                .pinned(&payer.skill, &payer.revision)
+                .await
+                .ok();
+            let policy = pinned.as_ref().map(|pinned| &pinned.skill.policy);
+            let budget = policy.and_then(|policy| policy.budget.as_ref());
+            let zone = policy.and_then(|policy| policy.timezone.as_deref());
+            let day = self.day_in(zone);
+            let bound = |scope, period| Bound {
+                whose: match nth {
+                    0 => Whose::Own,
+                    _ => Whose::Skill(payer.skill.clone()),
+                },
+                ..of_skill(scope, budget, period)
+            };
+            let per_run = budget.is_some_and(|budget| budget.per == BudgetPeriod::Run);
+            if per_run || !payer.inside {
+                bounds.push(bound(payer.scope.clone(), BudgetPeriod::Run));
+            }
+            let scope = format!("skill:{}@{day}", payer.skill);
+            bounds.push(bound(scope, BudgetPeriod::Day));
+        }
+        bounds
+    }
+
+    /// What an agent may spend, by the configuration and by its file; `run` is what counts as one.
+    pub(super) fn agent_bounds(&self, agent: &str, run: Option<&RunRow>) -> Vec<Bound> {
+        let budgets = self.budgets();
+        let today = self.day_in(None);
+        let configured = budgets.agents.get(agent);
+        let scope = format!("agent:{agent}@{today}");
+        // Who has no rule goes by that of all.
+        let rule = configured.unwrap_or(&budgets.all).on_exhausted;
+        let mut bounds = vec![of_day(scope.clone(), agent, configured, rule)];
+        let defined = self.agent_definition(agent);
+        let Some(own) = defined.and_then(|agent| agent.budget.clone()) else {
+            return bounds;
+        };
+        let scope = match own.per {
+            BudgetPeriod::Day => Some(scope),
+            BudgetPeriod::Run => run.map(|run| run_scope(&run.id)),
+        };
+        bounds.extend(scope.map(|scope| Bound {
+            whose: Whose::Agent(agent.to_owned()),
+            ..of_skill(scope, Some(&own), own.per)
+        }));
+        bounds
+    }
+
+    /// What all agents may spend together. Whoever meets it is paused.
+    pub(super) fn bound_of_all(&self, agent: &str) -> Bound {
+        let all = &self.budgets().all;
+        let scope = format!("all@{}", self.day_in(None));
+        of_day(scope, agent, Some(all), all.on_exhausted)
+    }
+
+    /// Today in a zone, or here.
+    pub(super) fn day_in(&self, zone: Option<&str>) -> Date {
+        let now = self.base.now();
+        let zoned = zone.and_then(|zone| now.in_tz(zone).ok());
+        zoned
+            .unwrap_or_else(|| now.to_zoned(self.base.host_zone()))
+            .date()
+    }
+}
+
+/// Whether a place is inside the skill that a step runs, whichever try of it.
+fn is_inside(place: &str, step: &Path) -> bool {
+    let place = Path::from_text(place).without_attempts();
+    let rest = place.strip_prefix(step.without_attempts().as_str());
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    one.without_attempts() == other.without_attempts()
+}
+
+fn of_skill(scope: String, budget: Option<&Budget>, period: BudgetPeriod) -> Bound {
+    let budget = budget.filter(|budget| budget.per == period);
+    let cost = budget.and_then(|budget| budget.cost_usd);
+    Bound {
+        limit: Limit {
+            scope,
+            tokens: budget.and_then(|budget| budget.tokens),
+            micros: cost.map(micros),
+        },
+        then: budget.map_or(Exhausted::Pause, |budget| budget.on_exhausted),
+        whose: Whose::Own,
+    }
+}
+
+/// A budget of the configuration.
+fn of_day(scope: String, agent: &str, budget: Option<&DayBudget>, then: Exhausted) -> Bound {
+    Bound {
+        limit: Limit {
+            scope,
+            tokens: budget.and_then(|budget| budget.tokens),
+            micros: budget.and_then(|budget| budget.usd).map(micros),
+        },
+        then,
+        whose: Whose::Agent(agent.to_owned()),
+    }
+}
+
+pub(super) fn micros(dollars: f64) -> u64 {
+    Usd::from_dollars(dollars).micros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_inside_the_steps_around_it() {
+        let cases = [
+            ("outer/mind", "outer", true),
+            ("outer~2/mind", "outer", true),
+            ("outer/mind", "outer~3", true),
+            ("outer[1]/mind", "outer[1]", true),
+            ("outer[1]/mind", "outer[10]", false),
+            ("outer[10]/mind", "outer[1]", false),
+            ("outer/inner/mind", "outer/inner", true),
+            ("outer", "outer", false),
+            ("outermost/mind", "outer", false),
+        ];
+        for (place, step, inside) in cases {
+            let found = is_inside(place, &Path::from_text(step));
+            assert_eq!(found, inside, "{place} in {step}");
+        }
+    }
+}

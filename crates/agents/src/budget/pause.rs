@@ -1,0 +1,258 @@
+//! Agents that ask no more: one whose limit of the day is reached, until the limit allows again; one
+//! that takes far more than usual, until a person says so.
+//!
+//! Skills are paused elsewhere (`deft_library::aftermath`), and only people let those go on.
+
+use deft_model::{Failure, FailureClass};
+use deft_outbox::{Kind, Notice};
+use deft_store::{Error, Limit, NewNotice};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::Spending;
+use super::bounds::Bound;
+use crate::Agents;
+
+/// How far back the usual consumption of an agent is looked up.
+const USUAL: SignedDuration = SignedDuration::from_hours(24);
+
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+/// An agent that asks no more for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentPause {
+    /// Since when.
+    pub since: Timestamp,
+    /// Why.
+    pub why: String,
+    /// True when it goes on by itself as soon as the limit allows it: on a new day, or when the
+    /// limit is raised or taken away. Otherwise a person has to let it.
+    pub lifts_itself: bool,
+}
+
+/// Why an agent was paused, as it is stored.
+#[derive(Default, Serialize, Deserialize)]
+struct Cause {
+    why: String,
+    /// The limit that was reached; none if it was something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<ReachedLimit>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReachedLimit {
+    scope: String,
+    tokens: Option<u64>,
+    micros: Option<u64>,
+}
+
+impl ReachedLimit {
+    /// Whether that is still the limit, of the same day.
+    fn still_holds(&self, bounds: &[Bound]) -> bool {
+        bounds.iter().any(|bound| {
+            let limit = &bound.limit;
+            (&limit.scope, limit.tokens, limit.micros) == (&self.scope, self.tokens, self.micros)
+        })
+    }
+}
+
+/// The name under which an agent is paused.
+pub(super) fn pause_key(agent: &str) -> String {
+    format!("agent:{agent}")
+}
+
+/// The name under which it is kept why.
+fn cause_key(agent: &str) -> String {
+    format!("paused agent:{agent}")
+}
+
+/// The name under which it is kept when a person let an agent go on.
+fn resumed_key(agent: &str) -> String {
+    format!("resumed agent:{agent}")
+}
+
+impl Agents {
+    /// Whether an agent is paused, given the limits as they are now.
+    async fn pause_of(&self, agent: &str, bounds: &[Bound]) -> Result<Option<AgentPause>, Error> {
+        let Some(since) = self.store().held(&pause_key(agent)).await? else {
+            return Ok(None);
+        };
+        let cause = self.cause(agent).await?;
+        let lifts_itself = cause.limit.is_some();
+        if cause.limit.is_some_and(|limit| !limit.still_holds(bounds)) {
+            return Ok(None);
+        }
+        Ok(Some(AgentPause {
+            since,
+            why: cause.why,
+            lifts_itself,
+        }))
+    }
+
+    async fn cause(&self, agent: &str) -> Result<Cause, Error> {
+        let stored = self.store().setting(&cause_key(agent)).await?;
+        let read = |text: String| serde_json::from_str(&text).ok();
+        Ok(stored.and_then(read).unwrap_or_default())
+    }
+
+    /// Why nobody may ask for an agent now. One whose limit allows again goes on from here.
+    pub(super) async fn check_pause(
+        &self,
+        agent: &str,
+        bounds: &[Bound],
+    ) -> Result<Option<Failure>, Error> {
+        let key = pause_key(agent);
+        if self.store().held(&key).await?.is_none() {
+            return Ok(None);
+        }
+        if let Some(pause) = self.pause_of(agent, bounds).await? {
+            return Ok(Some(paused_failure(agent, &pause)));
+        }
+        tracing::info!(%agent, "the agent goes on: its limit allows it again");
+        self.store().hold(&key, false, self.base.now()).await?;
+        Ok(None)
+    }
+
+    /// Pauses an agent whose limit is reached.
+    pub(super) async fn pause_for(&self, agent: &str, why: &Failure, limit: &Limit) {
+        let cause = Cause {
+            why: why.message.clone(),
+            limit: Some(ReachedLimit {
+                scope: limit.scope.clone(),
+                tokens: limit.tokens,
+                micros: limit.micros,
+            }),
+        };
+        self.pause_agent(agent, &cause, &limit.scope).await;
+    }
+
+    /// Pauses an agent that takes far more than it usually does (S0.55), and tells people (S0.74).
+    pub(super) async fn look_for_spike(&self, spending: &Spending, more: u64) {
+        let (agent, now) = (&spending.agent, self.base.now());
+        let budgets = self.budgets();
+        let rule = budgets.agents.get(agent).unwrap_or(&budgets.all);
+        let from = now.saturating_sub(USUAL).unwrap_or(Timestamp::MIN);
+        let Ok(usage) = self.store().usage_since(agent, from).await else {
+            return;
+        };
+        let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
+        // What a person has let pass counts no more.
+        let resumed = self.store().setting(&resumed_key(agent)).await;
+        let resumed = resumed.ok().flatten().and_then(|text| text.parse().ok());
+        let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
+        let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
+        let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
+        let hours = before.first().map_or(1, |first| {
+            hour.duration_since(first.bucket).as_hours().max(1)
+        });
+        let usual = before.iter().map(|row| row.tokens).sum::<u64>();
+        let usual = usual / u64::try_from(hours).unwrap_or(1);
+        let threshold = rule.spike(usual);
+        if taken <= threshold {
+            return;
+        }
+        let why = format!(
+            "it took {taken} tokens within an hour, more than {threshold} (usual: {usual})"
+        );
+        let cause = Cause { why, limit: None };
+        let incident = deft_store::bucket(now).to_string();
+        self.pause_agent(agent, &cause, &incident).await;
+    }
+
+    /// Lets an agent ask no more, and tells people once. What only a person lifts takes the place of
+    /// what lifts itself, and never the other way round.
+    async fn pause_agent(&self, agent: &str, cause: &Cause, incident: &str) {
+        let (key, now) = (pause_key(agent), self.base.now());
+        let known = match self.store().held(&key).await {
+            Ok(None) => None,
+            Ok(Some(_)) => self.cause(agent).await.ok(),
+            Err(_) => return,
+        };
+        if known.is_some_and(|known| known.limit.is_none() || cause.limit.is_some()) {
+            return;
+        }
+        let why = &cause.why;
+        tracing::warn!(%agent, %why, "the agent is paused");
+        if let Err(error) = self.hold_agent(agent, cause).await {
+            tracing::warn!(%agent, %error, "the agent could not be paused");
+            return;
+        }
+        let notice = Notice {
+            kind: Kind::Paused,
+            title: format!("agent {agent} is paused"),
+            text: format!(
+                "agent `{agent}` is paused: {why}\n{}",
+                remedy(agent, cause.limit.is_some())
+            ),
+            skill: None,
+            run: None,
+            target: None,
+            approval: None,
+            always: false,
+        };
+        let added = self.store().add_notice(NewNotice {
+            key: format!("{key} {incident}"),
+            skill: None,
+            body: notice.body(),
+            at: now,
+        });
+        if let Err(error) = added.await {
+            tracing::warn!(%agent, %error, "nobody could be told that the agent is paused");
+        }
+        self.base.bells().messages.notify_waiters();
+    }
+
+    /// The reason first: a pause without one could only be lifted by a person.
+    async fn hold_agent(&self, agent: &str, cause: &Cause) -> Result<(), Error> {
+        let text = serde_json::to_string(cause).unwrap_or_default();
+        let store = self.store();
+        store.keep_setting(&cause_key(agent), &text).await?;
+        store.hold(&pause_key(agent), true, self.base.now()).await
+    }
+}
+
+impl Agents {
+    /// Lets a paused agent go on. Says whether it was paused.
+    pub async fn resume_agent(&self, agent: &str) -> Result<bool, deft_base::Error> {
+        let paused = self.agent_paused(agent).await?.is_some();
+        let now = self.base.now();
+        let noted = self
+            .store()
+            .keep_setting(&resumed_key(agent), &now.to_string());
+        noted.await?;
+        self.store().hold(&pause_key(agent), false, now).await?;
+        self.base.bells().ring_all();
+        Ok(paused)
+    }
+
+    /// Whether an agent is paused now, and why.
+    pub async fn agent_paused(&self, agent: &str) -> Result<Option<AgentPause>, deft_base::Error> {
+        let mut bounds = self.agent_bounds(agent, None);
+        bounds.push(self.bound_of_all(agent));
+        Ok(self.pause_of(agent, &bounds).await?)
+    }
+}
+
+fn paused_failure(agent: &str, pause: &AgentPause) -> Failure {
+    let AgentPause {
+        since,
+        why,
+        lifts_itself,
+    } = pause;
+    let why = match why.as_str() {
+        "" => String::new(),
+        why => format!(": {why}"),
+    };
+    let message = format!("agent `{agent}` is paused since {since}{why}");
+    Failure::new(FailureClass::Budget, message).hint(remedy(agent, *lifts_itself))
+}
+
+/// What has to happen.
+fn remedy(agent: &str, lifts_itself: bool) -> String {
+    if lifts_itself {
+        "it goes on by itself on the next day, or with a higher limit (`deft budget set`)"
+            .to_owned()
+    } else {
+        format!("`deft budget resume {agent}` lets it go on")
+    }
+}

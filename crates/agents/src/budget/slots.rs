@@ -1,0 +1,67 @@
+//! Slots that would only be in vain: the budget of the day is spent, and the skill wants to be
+//! skipped then.
+
+use deft_library::PinnedSkill;
+use deft_model::{BudgetPeriod, Exhausted, Failure, FailureClass, Outcome, Usd};
+use deft_store::{RunFilter, SpentFilter};
+
+use super::bounds::micros;
+use super::dollars;
+use crate::Agents;
+
+impl Agents {
+    /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
+    /// skipped then.
+    pub async fn budget_spent(&self, pinned: &PinnedSkill) -> Option<String> {
+        let skill = &pinned.skill;
+        let budget = skill.policy.budget.as_ref()?;
+        let skips = budget.on_exhausted == Exhausted::Skip && budget.per == BudgetPeriod::Day;
+        if !skips {
+            return None;
+        }
+        let day = self.day_in(skill.policy.timezone.as_deref());
+        let filter = SpentFilter {
+            scope: Some(format!("skill:{}@{day}", skill.id)),
+            ..SpentFilter::default()
+        };
+        let rows = self.store().spent(filter).await.ok()?;
+        let spent = rows.first()?;
+        if let Some(why) = self.refused_today(pinned, day).await {
+            return Some(why);
+        }
+        let tokens = spent.tokens_in + spent.tokens_out;
+        let over = budget.tokens.is_some_and(|limit| tokens >= limit)
+            || budget
+                .cost_usd
+                .map(micros)
+                .is_some_and(|limit| spent.micros >= limit);
+        over.then(|| {
+            format!(
+                "its budget of today is spent: {tokens} tokens, {}",
+                dollars(Usd::from_micros(spent.micros))
+            )
+        })
+    }
+
+    /// What the last run of today was told when its budget of the day did not suffice; the next one
+    /// would be told the same.
+    async fn refused_today(&self, pinned: &PinnedSkill, day: jiff::civil::Date) -> Option<String> {
+        let filter = RunFilter {
+            skill: Some(pinned.skill.id.to_string()),
+            outcomes: vec![Outcome::Error, Outcome::Success, Outcome::Skipped],
+            limit: Some(1),
+            ..RunFilter::default()
+        };
+        let last = self.store().runs(filter).await.ok()?.pop()?;
+        let zone = pinned.skill.policy.timezone.as_deref();
+        let zoned = zone.and_then(|zone| last.admitted_at.in_tz(zone).ok());
+        let zoned = zoned.unwrap_or_else(|| last.admitted_at.to_zoned(self.base.host_zone()));
+        if zoned.date() != day || last.revision != pinned.revision {
+            return None;
+        }
+        let error = serde_json::from_str::<Failure>(last.error.as_deref()?).ok()?;
+        let of_skill = format!("`skill:{}`", pinned.skill.id);
+        let refused = error.class == FailureClass::Budget && error.message.contains(&of_skill);
+        refused.then_some(error.message)
+    }
+}

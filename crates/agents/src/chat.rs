@@ -1,0 +1,219 @@
+//! What an agent is told when a person speaks to it: what it may use, playbooks, memory, and what
+//! was said before.
+
+use deft_agent::prompt::{PlaybookText, Prompt, PromptInput, Section, assemble};
+use deft_agent::{CATALOG_TOOL, Classification, Mode, Offer, Setup};
+use deft_model::{Agent, Authority, Failure};
+use deft_store::{FactFilter, RunRow};
+use serde_json::Value;
+
+use super::Brief;
+use crate::Agents;
+use crate::chat_run::is_alone;
+use crate::memory::is_told;
+use crate::need::Occasion;
+use crate::prepare::failed;
+use crate::reach::Reach;
+use crate::tool_names::{GET_SKILL, SKILL};
+
+/// How many facts a chat is told.
+const MOST_FACTS: usize = 20;
+
+/// How many facts are read for them, as those of failed jobs are among them.
+const FACTS_READ: u32 = 500;
+
+impl Agents {
+    /// A message of a person: what the agent may use, playbooks, memory, and what was said before.
+    pub(crate) async fn chat_setup(
+        &self,
+        brief: &Brief,
+        conversation: &str,
+    ) -> Result<Setup, Failure> {
+        let steps = brief.step.max_steps;
+        let agent = &brief.run.agent_id;
+        let run = Some(&brief.run);
+        let attended = !is_alone(&brief.run);
+        let said = ChatMessage {
+            message: &brief.instructions,
+            attended,
+        };
+        let preview = self.chat_preview(agent, said, conversation, run);
+        let mut setup = preview.await?.setup;
+        setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
+        if let Some(inherited) = &brief.authority {
+            setup.authority = setup.authority.and(&inherited.not_agreed());
+        }
+        Ok(setup)
+    }
+
+    /// What an agent would be told in a conversation, and what is worth knowing about that.
+    pub async fn chat_preview(
+        &self,
+        agent: &str,
+        ChatMessage { message, attended }: ChatMessage<'_>,
+        conversation: &str,
+        run: Option<&RunRow>,
+    ) -> Result<Preview, Failure> {
+        let voice = self.voice(agent)?;
+        let known = self.library.all_skills().await;
+        let snapshot = &known.all;
+        let classified = known.playbooks(message);
+        let budget = self.options.history_tokens;
+        let history = self.history(conversation, run.map(|run| &run.id), budget);
+        let (reference, history) = history.await.map_err(|error| failed(&error))?;
+        // A server that has not been asked yet may have what is needed.
+        drop(self.router.listed().await);
+        let entries = known.entries(&voice.agent, &self.library.commands(&known.all));
+        let occasion = Occasion {
+            message,
+            playbooks: &classified,
+            history: &history,
+            entries: &entries,
+        };
+        let (reach, others) = self.chat_reach(&voice, snapshot, &occasion);
+        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
+        let texts: Vec<(String, String, String)> = classified
+            .matched
+            .iter()
+            .filter_map(|found| {
+                let skill = &snapshot.find(&found.id)?.skill;
+                let text = skill.text()?.read().into_owned();
+                Some((found.id.clone(), found.why(), text))
+            })
+            .collect();
+        let playbooks: Vec<PlaybookText<'_>> = texts
+            .iter()
+            .map(|(id, why, text)| PlaybookText { id, why, text })
+            .collect();
+        let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
+        let loadable = loadable(&reach.tools);
+        let lacks = lacks(&reach);
+        let facts = self.facts_for_prompt().await;
+        let under_way = self.under_way(conversation, run).await;
+        let prompt = assemble(
+            &PromptInput {
+                own: &voice.agent.prompt.read(),
+                mode: voice.mode,
+                domains: &entries.domains,
+                commands: &entries.commands,
+                tools: &specs,
+                others: &others,
+                lacks: &lacks,
+                skills: &entries.skills,
+                workflows: &entries.workflows,
+                loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
+                message,
+                playbooks: &playbooks,
+                also_matched: &also,
+                user: &self.options.user,
+                facts: &facts,
+                task: &under_way,
+                now: &self.time_in_words(),
+                attended,
+                ..PromptInput::default()
+            },
+            &voice.caps,
+        );
+        let notes = notes(&prompt, &classified, &reach.left_out);
+        if !reach.left_out.is_empty() {
+            let left_out = reach.left_out.join(", ");
+            tracing::warn!(%left_out, "tools do not fit and are not offered");
+        }
+        let approve = self.approvals(&voice.agent);
+        let authority = Authority {
+            agent: voice.agent.id.clone(),
+            attended,
+            tools: reach.limit.into_iter().collect(),
+            ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
+            approve,
+            skills: reach.skills.clone(),
+            may_schedule: true,
+            ..Authority::default()
+        };
+        let setup = Setup {
+            agent: voice.agent.id.clone(),
+            model: voice.model,
+            mode: voice.mode,
+            system: prompt.parts.into(),
+            conversation: Some(reference),
+            history,
+            task: message.to_owned(),
+            tools: reach.tools,
+            shelf: reach.shelf,
+            skills: reach.skills,
+            must_call: Vec::new(),
+            limits: self.limits(self.options.max_steps, voice.context),
+            authority,
+        };
+        Ok(Preview {
+            setup,
+            sections: prompt.sections,
+            notes,
+        })
+    }
+
+    async fn facts_for_prompt(&self) -> Vec<String> {
+        let filter = FactFilter {
+            limit: Some(FACTS_READ),
+            ..FactFilter::default()
+        };
+        let facts = self.store().facts(filter).await;
+        let told = facts.unwrap_or_default().into_iter().filter(is_told);
+        told.take(MOST_FACTS).map(|row| row.fact.text).collect()
+    }
+}
+
+/// What somebody says, and whether they can be asked something.
+pub struct ChatMessage<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// Whether a person can be asked something.
+    pub attended: bool,
+}
+
+/// What an agent would be told, and what is worth knowing about that.
+pub struct Preview {
+    /// What the agent begins with.
+    pub setup: Setup,
+    /// How long each section of the prompt is, in characters.
+    pub sections: Vec<(Section, usize)>,
+    /// Why it is as it is, and what was left out.
+    pub notes: Vec<String>,
+}
+
+/// The skills that the `skill` tool lists, if it is offered.
+fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
+    let offer = tools.iter().find(|offer| offer.tool == SKILL)?;
+    let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array()?;
+    let names = listed.iter().filter_map(Value::as_str);
+    Some(names.map(str::to_owned).collect())
+}
+
+/// Tools that a prompt may speak of and that there was no room for, not even on the shelf.
+fn lacks(reach: &Reach) -> Vec<&'static str> {
+    let has = |tool: &str| {
+        let mut shelf = reach.shelf.iter();
+        reach.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
+    };
+    let named = [SKILL, GET_SKILL, CATALOG_TOOL].into_iter();
+    named.filter(|tool| !has(tool)).collect()
+}
+
+/// What is worth knowing about a prompt: which playbooks are in it, and what was left out.
+fn notes(prompt: &Prompt, playbooks: &Classification, tools: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for found in &playbooks.matched {
+        notes.push(format!("playbook `{}`: {}", found.id, found.why()));
+    }
+    for cut in &prompt.cut {
+        let entries = cut.entries.len();
+        notes.push(format!(
+            "cut from {}: {entries} entries, {} characters",
+            cut.section, cut.chars
+        ));
+    }
+    if !tools.is_empty() {
+        notes.push(format!("tools without room: {}", tools.join(", ")));
+    }
+    notes
+}

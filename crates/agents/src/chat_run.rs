@@ -1,0 +1,35 @@
+//! What the inputs of a chat's run say: its conversation, who reads along, where the answer goes.
+
+use deft_library::CHAT_SKILL;
+use deft_store::RunRow;
+use serde_json::Value;
+
+/// The input that says where the answer goes.
+pub const ANSWER_TO: &str = "answer_to";
+
+/// The input that says that nobody reads along.
+pub const ALONE: &str = "alone";
+
+/// The conversation that a run belongs to, if it is a chat.
+pub fn conversation_of(run: &RunRow) -> Option<String> {
+    if run.skill != CHAT_SKILL {
+        return None;
+    }
+    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
+    inputs["conversation"].as_str().map(str::to_owned)
+}
+
+/// Whether a chat has nobody who reads along.
+pub(crate) fn is_alone(run: &RunRow) -> bool {
+    let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
+    !inputs[ALONE].is_null()
+}
+
+/// Where the answer of a chat goes by way of the outbox, if anywhere.
+pub fn answer_to(run: &RunRow) -> Option<String> {
+    if run.skill != CHAT_SKILL {
+        return None;
+    }
+    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
+    inputs[ANSWER_TO].as_str().map(str::to_owned)
+}

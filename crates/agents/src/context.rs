@@ -1,0 +1,95 @@
+//! What the work of an agent is part of: a skill that fired is told what fired it, when and with what;
+//! a chat is told what else is under way, so that nobody is promised what is being done already.
+//!
+//! Not here: the task itself, which is the text of the skill or the message.
+
+use deft_library::CHAT_SKILL;
+use deft_model::{RunStatus, Skill};
+use deft_schedule::show;
+use deft_store::{RunFilter, RunRow};
+
+use crate::Agents;
+use crate::chat_run::conversation_of;
+
+/// How many runs a chat is told of.
+const MOST_RUNS: usize = 10;
+
+/// How many are looked at for them, as those of other chats are among them.
+const RUNS_READ: u32 = 100;
+
+/// How much is told of what a run waits for.
+const LONGEST_REASON: usize = 200;
+
+impl Agents {
+    /// What fired a skill, when and with what.
+    pub(super) fn fired(&self, run: &RunRow, skill: &Skill) -> String {
+        let zone = self.base.host_zone();
+        let mut lines = vec![format!("skill: {}", skill.name)];
+        if run.skill != skill.id.as_str() {
+            lines.push(format!("as a part of: {}", run.skill));
+        }
+        let timing = deft_skillfile::schedule(skill, &self.base.moment());
+        let by = match (run.slot, timing) {
+            (None, _) => run.cause.clone(),
+            (Some(_), None) => "its schedule".to_owned(),
+            (Some(_), Some(schedule)) => format!("its schedule, {}", schedule.words(&zone)),
+        };
+        lines.push(format!("fired by: {by}"));
+        if let Some(slot) = run.slot {
+            lines.push(format!("planned for: {}", show(slot, &zone)));
+        }
+        if run.inputs != "{}" {
+            lines.push(format!("inputs: {}", run.inputs));
+        }
+        let text = lines.join("\n");
+        deft_workflow::mask(&text).unwrap_or(text)
+    }
+
+    /// Runs that are not over, but for chats of others. What cannot be read is not told.
+    pub(super) async fn under_way(&self, conversation: &str, own: Option<&RunRow>) -> String {
+        let filter = RunFilter {
+            statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
+            limit: Some(RUNS_READ),
+            ..RunFilter::default()
+        };
+        let runs = self.store().runs(filter).await.unwrap_or_default();
+        let is_told = |run: &&RunRow| {
+            let other = own.is_none_or(|own| own.id != run.id);
+            let here = conversation_of(run).is_none_or(|id| id == conversation);
+            other && here
+        };
+        let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();
+        let mut lines: Vec<String> = Vec::new();
+        for run in told.iter().take(MOST_RUNS) {
+            lines.push(self.stands(run).await);
+        }
+        if let Some(more) = told.len().checked_sub(MOST_RUNS).filter(|more| *more > 0) {
+            lines.push(format!("- … and {more} more"));
+        }
+        let text = lines.join("\n");
+        deft_workflow::mask(&text).unwrap_or(text)
+    }
+
+    /// How a run stands, in a line.
+    async fn stands(&self, run: &RunRow) -> String {
+        let pinned = self.library.pinned(&run.skill, &run.revision).await;
+        let name = pinned.map_or_else(|_| run.skill.clone(), |it| it.skill.name.clone());
+        let what = match run.skill.as_str() {
+            CHAT_SKILL => "an earlier message of this conversation".to_owned(),
+            _ => format!("`{name}`"),
+        };
+        let since = show(
+            run.started_at.unwrap_or(run.admitted_at),
+            &self.base.host_zone(),
+        );
+        let how = match (run.status, &run.waiting_for) {
+            (RunStatus::Queued, _) => format!("is queued since {since}"),
+            (RunStatus::Waiting, Some(reason)) => {
+                let reason: String = reason.chars().take(LONGEST_REASON).collect();
+                format!("waits since {since} for {}", reason.replace('\n', " "))
+            }
+            _ => format!("runs since {since}"),
+        };
+        format!("- {what} ({}) {how}", run.id)
+    }
+}

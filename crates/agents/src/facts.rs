@@ -1,0 +1,377 @@
+//! What the calls and commands of a model come down to, and whether its agent may make them.
+//!
+//! A command is a run of its skill under the key of the call (`skill_run`): the same checks, the
+//! same approvals and the same journal as anywhere else, and never twice. What a command means is
+//! decided by `deft_library::Commands`.
+
+use std::sync::Arc;
+
+use deft_agent::{Consent, Dispatch, Facts, Offer, RequestedCall, Resolution, Setup, ShelfTool};
+use deft_command::{
+    CommandResult, Line, Problem, ProblemKind, Route, cast_by_schema, route, split,
+};
+use deft_library::{Command, CommandSkills, handler, handler_tool, is_read_only};
+use deft_model::{CallArgs, Effects, Object, Skill, ToolSpec};
+use deft_registry::discovery::Topic;
+use deft_registry::{Loaded, Snapshot, discovery};
+use serde_json::{Value, json};
+
+use crate::authority::{Verdict, absent};
+use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::{Agents, offers};
+
+/// What the machine of an agent asks about calls: which tool a call means, and whether it may be made.
+pub struct AgentFacts<'a> {
+    agents: &'a Agents,
+    snapshot: Arc<Snapshot>,
+    calls_elsewhere: usize,
+}
+
+impl<'a> AgentFacts<'a> {
+    /// For one look at an agent; `calls_elsewhere` were made by other agents of the run.
+    pub fn new(agents: &'a Agents, calls_elsewhere: usize) -> Self {
+        Self {
+            agents,
+            snapshot: agents.library.snapshot(),
+            calls_elsewhere,
+        }
+    }
+
+    /// A call of a tool, if the rights of the agent allow it. `asked` if its offer wants a person's yes.
+    fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolution {
+        let router = &self.agents.router;
+        match router.mended(tool, args) {
+            Err(failure) if failure.blocked => Resolution::Blocked(failure),
+            // Commands of deft are for people; a model has the schema.
+            Err(failure) => Resolution::Mistaken(match &failure.hint {
+                Some(hint) if !hint.starts_with("`deft ") => format!("{failure}\nhint: {hint}"),
+                _ => failure.to_string(),
+            }),
+            Ok(args) => {
+                let effects = router.effects_of(tool, &args).unwrap_or(Effects::Once);
+                self.judged(setup, tool, args, effects, asked, None)
+            }
+        }
+    }
+
+    /// A call that makes sense, as the rights of the agent have it.
+    fn judged(
+        &self,
+        setup: &Setup,
+        tool: &str,
+        args: Object,
+        effects: Effects,
+        asked: bool,
+        skill: Option<String>,
+    ) -> Resolution {
+        let consent = match self.agents.judge(&setup.authority, tool, Some(&args)) {
+            Verdict::Free => asked.then(Consent::default),
+            Verdict::Ask(consent) => Some(consent),
+            Verdict::Absent => return Resolution::Blocked(absent(tool)),
+            Verdict::Denied(why) => return Resolution::Refused(why),
+        };
+        Resolution::Tool {
+            tool: tool.to_owned(),
+            args,
+            effects,
+            consent,
+            skill,
+        }
+    }
+
+    /// A line of a `cmd` block.
+    fn line(&self, setup: &Setup, text: &str) -> Resolution {
+        let mut lines = split(text).into_iter();
+        match (lines.next(), lines.next()) {
+            (Some(Ok(line)), None) => match line.words.first() {
+                Some(first) if first.text == DISPATCH_AGENT => self.dispatch_line(setup, &line),
+                Some(first) if let Some(offer) = offered(setup, &first.text) => {
+                    self.tool_line(setup, offer, &line)
+                }
+                _ => self.commanded(setup, self.agents.library.commands(self).line(&line), false),
+            },
+            (Some(Err(problem)), _) => refused(&[problem]),
+            (None, _) => Resolution::Mistaken("the command is empty".to_owned()),
+            (Some(Ok(_)), Some(_)) => {
+                Resolution::Mistaken("one command at a time, each on its own line".to_owned())
+            }
+        }
+    }
+
+    /// A tool that is called by a command: its flags are its arguments.
+    fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolution {
+        match route(line, |_| Ok(Vec::new())) {
+            Err(problems) => refused(&problems),
+            Ok(Route::Command(command)) if !command.help => {
+                match cast_by_schema(command.flags, &offer.spec.schema) {
+                    Ok(args) => self.offered(setup, offer, args),
+                    Err(problems) => refused(&problems),
+                }
+            }
+            Ok(_) => Resolution::Text(format!(
+                "{}\n\n{}\n\nflags, as a JSON Schema: {}",
+                offer.spec.name, offer.spec.description, offer.spec.schema
+            )),
+        }
+    }
+
+    /// A call of a tool that was offered, by JSON or by a line: both come down to the same.
+    fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
+        let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
+        match offer.tool.as_str() {
+            DISPATCH_AGENT => dispatch(args),
+            USE_SKILL | SKILL_RUN if let Some(refusal) = out_of_scope(setup, text("skill")) => {
+                refusal
+            }
+            USE_SKILL => {
+                let resolved = self
+                    .agents
+                    .library
+                    .commands(self)
+                    .json(&Value::Object(args));
+                self.commanded(setup, resolved, offer.approve)
+            }
+            SKILL_RUN => self.skill_run(setup, offer, args),
+            GET_SKILL => match (&setup.skills, text("topic")) {
+                (Some(scope), "") => Resolution::Text(format!("skills: {}", scope.join(", "))),
+                (Some(scope), topic) if let Some(tag) = tag_of(topic) => self.tagged(scope, &tag),
+                (_, topic) => out_of_scope(setup, topic)
+                    .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
+            },
+            SKILL if !is_listed(offer, &args) => Resolution::Text(discovery::load_skill(
+                &Snapshot::default(),
+                text("skill_name"),
+            )),
+            tool => match self.behind_skill(setup, tool) {
+                Some(refusal) => refusal,
+                None => self.tool(setup, tool, args, offer.approve),
+            },
+        }
+    }
+
+    /// A skill that is run by its name: a command is one however it is called.
+    fn skill_run(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
+        let name = args.get("skill").and_then(Value::as_str);
+        let inputs = args.get("inputs").and_then(Value::as_object).cloned();
+        let resolved = name.map(|name| {
+            let commands = self.agents.library.commands(self);
+            commands.named(name, inputs.unwrap_or_default())
+        });
+        match resolved {
+            // It may be a record that was stored a moment ago, which the store knows.
+            Some(Err(problems)) if problems.iter().any(is_unknown) => {
+                self.tool(setup, SKILL_RUN, args, offer.approve)
+            }
+            Some(resolved) => self.commanded(setup, resolved, offer.approve),
+            None => self.tool(setup, SKILL_RUN, args, offer.approve),
+        }
+    }
+
+    /// A command; `asked` if the tool that carries it needs an approval itself.
+    fn commanded(
+        &self,
+        setup: &Setup,
+        resolved: Result<Command, Vec<Problem>>,
+        asked: bool,
+    ) -> Resolution {
+        match resolved {
+            Err(problems) => refused(&problems),
+            Ok(Command::Page { topic }) => match (&setup.skills, tag_of(&topic)) {
+                (Some(scope), Some(tag)) => self.tagged(scope, &tag),
+                _ => self.page(&topic),
+            },
+            Ok(Command::Template(result)) => Resolution::Text(result.to_string()),
+            Ok(Command::Run { skill, inputs }) => self.run(setup, &skill.skill, inputs, asked),
+        }
+    }
+
+    /// The skills with a tag among the few that an agent has.
+    fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
+        let found = scope.iter().filter(|name| {
+            let skill = self.find(name);
+            let mut tags = skill.iter().flat_map(|loaded| &loaded.skill.details.tags);
+            tags.any(|known| known.eq_ignore_ascii_case(tag))
+        });
+        let found: Vec<&str> = found.map(String::as_str).collect();
+        Resolution::Text(match found.as_slice() {
+            [] => format!("none of your skills has the tag `{tag}`"),
+            found => format!("skills: {}", found.join(", ")),
+        })
+    }
+
+    /// Why a tool may not be called directly: it is what a skill does that has to be delegated (S2.58).
+    fn behind_skill(&self, setup: &Setup, tool: &str) -> Option<Resolution> {
+        if !may_delegate(setup) {
+            return None;
+        }
+        let in_scope = |id: &str| match &setup.skills {
+            Some(scope) => scope.iter().any(|allowed| allowed == id),
+            None => true,
+        };
+        let router = &self.agents.router;
+        let full = |name: &str| match router.find(name) {
+            deft_tools::Found::Tool(info) => info.name,
+            _ => name.to_owned(),
+        };
+        let called = full(tool);
+        let is_behind = |skill: &Skill| {
+            let same = handler_tool(skill).is_some_and(|own| full(&own) == called);
+            same && in_scope(skill.id.as_str()) && !is_read_only(skill, router)
+        };
+        let snapshot = self.agents.library.snapshot();
+        let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
+        let id = &behind.skill.id;
+        Some(Resolution::Refused(format!(
+            "`{tool}` is what `{id}` calls, and changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{id}\"]"
+        )))
+    }
+
+    /// A text about skills, read when the call is made.
+    fn page(&self, topic: &str) -> Resolution {
+        Resolution::Tool {
+            tool: GET_SKILL.to_owned(),
+            args: Object::from_iter([("topic".to_owned(), json!(topic))]),
+            effects: Effects::None,
+            consent: None,
+            skill: None,
+        }
+    }
+
+    fn run(&self, setup: &Setup, skill: &Skill, inputs: Object, asked: bool) -> Resolution {
+        let name = &skill.id;
+        let delegated = handler(skill).is_some() && !is_read_only(skill, &self.agents.router);
+        if delegated && may_delegate(setup) {
+            return Resolution::Refused(format!(
+                "`{name}` changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
+            ));
+        }
+        let args = Object::from_iter([
+            ("skill".to_owned(), json!(name.as_str())),
+            ("inputs".to_owned(), Value::Object(inputs)),
+        ]);
+        // The key of the call is the key of the run, which never runs twice.
+        let (effects, name) = (Effects::Idempotent, Some(name.to_string()));
+        self.judged(setup, SKILL_RUN, args, effects, asked, name)
+    }
+
+    fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolution {
+        if !may_delegate(setup) {
+            return Resolution::Refused("no agents can be sent out from here".to_owned());
+        }
+        match route(line, |_| Ok(Vec::new())) {
+            Ok(Route::Command(command)) if command.help => Resolution::Text(
+                "dispatch_agent --agent-id NAME --mission TEXT --skills SKILL… [--context TEXT]"
+                    .to_owned(),
+            ),
+            Ok(Route::Command(command)) => {
+                let mut flags = command.flags;
+                if let Some(id) = flags.remove("agent-id") {
+                    flags.insert("agent_id".to_owned(), id);
+                }
+                dispatch(flags)
+            }
+            Ok(Route::GetSkill { topic }) => self.page(&topic),
+            Err(problems) => refused(&problems),
+        }
+    }
+}
+
+impl CommandSkills for AgentFacts<'_> {
+    fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+        self.agents.library.named_skill(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.snapshot.names()
+    }
+}
+
+impl Facts for AgentFacts<'_> {
+    fn calls_elsewhere(&self) -> usize {
+        self.calls_elsewhere
+    }
+
+    fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec> {
+        offers::described(&self.agents.router, shelved)
+    }
+
+    fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution {
+        let (offer, call) = match wanted {
+            RequestedCall::Command(line) => return self.line(setup, line),
+            RequestedCall::Tool(offer, call) => (offer, call),
+        };
+        let CallArgs::Object(args) = call.args.clone() else {
+            return Resolution::Mistaken("the arguments are no JSON object".to_owned());
+        };
+        self.offered(setup, offer, args)
+    }
+}
+
+/// What a model is shown of the `skill` tool is what it may pass.
+fn is_listed(offer: &Offer, args: &Object) -> bool {
+    let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array();
+    let name = args.get("skill_name");
+    listed.is_none_or(|listed| name.is_some_and(|name| listed.contains(name)))
+}
+
+/// Why a skill may not be used, where an agent has but a few.
+fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
+    let scope = setup.skills.as_ref()?;
+    if scope.iter().any(|allowed| allowed == name) {
+        return None;
+    }
+    let all = scope.join("`, `");
+    let hint = match scope.len() {
+        0 => "you have none; answer in words".to_owned(),
+        _ => format!("you can use `{all}`"),
+    };
+    let text = format!("`{name}` is not one of your skills\nhint: {hint}");
+    Some(Resolution::Refused(text))
+}
+
+/// A tool of the agent by the name that its model uses.
+fn offered<'s>(setup: &'s Setup, name: &str) -> Option<&'s Offer> {
+    let mut offers = setup.tools.iter();
+    offers.find(|offer| offer.spec.name == name || offer.tool == name)
+}
+
+/// Whether an agent may send others out.
+fn may_delegate(setup: &Setup) -> bool {
+    setup.tools.iter().any(|offer| offer.tool == DISPATCH_AGENT)
+}
+
+/// The tag that a topic of `get_skill` asks for.
+fn tag_of(topic: &str) -> Option<String> {
+    match Topic::parse(topic) {
+        Topic::Tag(tag) => Some(tag),
+        Topic::All | Topic::Name(_) | Topic::Whole(_) => None,
+    }
+}
+
+fn is_unknown(problem: &Problem) -> bool {
+    matches!(problem.kind, ProblemKind::UnknownSkill { .. })
+}
+
+fn dispatch(mut args: Object) -> Resolution {
+    // A list of one is often written as a text.
+    if let Some(Value::String(one)) = args.get("skills") {
+        let several: Vec<Value> = one
+            .split([',', ' '])
+            .filter(|name| !name.is_empty())
+            .map(|name| json!(name))
+            .collect();
+        args.insert("skills".to_owned(), Value::Array(several));
+    }
+    match serde_json::from_value::<Dispatch>(Value::Object(args)) {
+        Ok(dispatch) if !dispatch.mission.trim().is_empty() => Resolution::Dispatch(dispatch),
+        Ok(_) => Resolution::Mistaken("the agent needs a `mission`".to_owned()),
+        Err(error) => Resolution::Mistaken(format!(
+            "`{DISPATCH_AGENT}` takes agent_id, mission, skills and context: {error}"
+        )),
+    }
+}
+
+/// What is wrong with a command: each problem with its code and its remedy.
+fn refused(problems: &[Problem]) -> Resolution {
+    Resolution::Problem(CommandResult::refused(problems).content)
+}

@@ -1,0 +1,228 @@
+//! Agents and conversations as the store tells them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deft_agent::{Address, ConversationRef, Event as AgentEvent, EventKind, Machine as Agent};
+use deft_base::Error;
+use deft_model::{Failure, Message, RunId, estimate_tokens};
+use deft_store::{MessageRow, NewMessage, RunRow, Write};
+use deft_workflow::{Event, Path};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Agents;
+use crate::chat_run::conversation_of;
+
+/// How many messages of a conversation are looked at.
+const MOST_MESSAGES: u32 = 400;
+
+impl Agents {
+    /// The agents of a run, as its journal tells them.
+    pub async fn replay(
+        &self,
+        run: &RunRow,
+        events: &[(Timestamp, Event)],
+    ) -> Result<Vec<(Path, Agent)>, Error> {
+        let mut journals: Vec<(Path, Vec<AgentEvent>)> = Vec::new();
+        let mut places: HashMap<Path, usize> = HashMap::new();
+        for (_, event) in events {
+            if let Event::Agent { path, event } = event {
+                let place = *places.entry(path.clone()).or_insert_with(|| {
+                    journals.push((path.clone(), Vec::new()));
+                    journals.len() - 1
+                });
+                let mut event = (**event).clone();
+                self.put_history_back(&mut event, &run.id).await?;
+                journals[place].1.push(event);
+            }
+        }
+        let replayed = journals.into_iter().map(|(path, events)| {
+            let machine = Agent::replay(&events).map_err(|diverged| Error::Replay {
+                run: run.id.to_string(),
+                why: diverged.to_string(),
+            })?;
+            Ok((path, machine))
+        });
+        replayed.collect()
+    }
+}
+
+/// Where the places begin at which a run says how it ended without success: behind everything that
+/// its agent can say, so that neither is taken for the other.
+const NOTES: u32 = 1 << 31;
+
+/// What an agent said and heard, for its conversation. What may still change is not said: a run
+/// that is resumed says it then, and what is said stays.
+pub fn said(machine: &Agent, run: &RunRow, failure: Option<&Failure>, at: Timestamp) -> Vec<Write> {
+    let root = Address::root();
+    let begun = machine.setup(&root);
+    let reference = begun.and_then(|setup| setup.conversation.as_ref());
+    let conversation = reference.map(|reference| reference.id.clone());
+    // An agent that could not even begin has said nothing, and that is worth a word.
+    let Some(conversation) = conversation.or_else(|| conversation_of(run)) else {
+        return Vec::new();
+    };
+    let say = |first: u32, messages: &[Message]| say(&conversation, first, messages, at);
+    match failure {
+        None => vec![say(0, &machine.messages(&root))],
+        Some(failure) => {
+            let lasting = begun.map(|_| say(0, &machine.lasting(&root)));
+            let note = unfinished(failure, &machine.done_since(&root));
+            let place = NOTES.saturating_add(run.finish_ordinal);
+            lasting.into_iter().chain([say(place, &[note])]).collect()
+        }
+    }
+}
+
+/// The first words of a run in its conversation: what it is asked. They are said when it is
+/// admitted or when its agent begins, and what it says at its end comes behind them.
+pub fn asked(conversation: &str, text: &str, at: Timestamp) -> Write {
+    let text = text.to_owned();
+    say(conversation, 0, &[Message::User { text }], at)
+}
+
+/// The first words of an agent that begins.
+pub fn begun(machine: &Agent, at: Timestamp) -> Option<Write> {
+    let setup = machine.setup(&Address::root())?;
+    let conversation = setup.conversation.as_ref()?;
+    Some(asked(&conversation.id, &setup.task, at))
+}
+
+fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> Write {
+    Write::Say {
+        conversation: conversation.to_owned(),
+        first,
+        messages: messages.iter().map(|it| new_message(it, at)).collect(),
+    }
+}
+
+/// Whoever goes on with the conversation should know how this ended, and what was done all the same.
+fn unfinished(failure: &Failure, done: &[String]) -> Message {
+    let done = match done {
+        [] => String::new(),
+        done => format!("; before that these were done: {}", done.join(", ")),
+    };
+    Message::Assistant {
+        text: format!("(this was not finished: {failure}{done})"),
+        calls: Vec::new(),
+        opaque: None,
+    }
+}
+
+fn new_message(message: &Message, at: Timestamp) -> NewMessage {
+    let (role, text) = match message {
+        Message::User { text } => ("user", text.clone()),
+        Message::Assistant { text, .. } => ("assistant", text.clone()),
+        // Results are long and nobody's words; they are kept and not searched.
+        Message::Tool { .. } => ("tool", String::new()),
+    };
+    NewMessage {
+        role: role.to_owned(),
+        body: serde_json::to_string(message).unwrap_or_default(),
+        text,
+        at,
+    }
+}
+
+/// What a model is told of these messages. The question of a run stands where its answer is, also
+/// if others spoke in between; one that is not answered yet is left out, because whoever works on
+/// it answers it, and nobody should do that twice.
+fn told(rows: &[MessageRow]) -> Arc<[Message]> {
+    let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
+    let mut ordered = Vec::with_capacity(rows.len());
+    for row in rows {
+        match &row.run {
+            Some(run) if row.role == "user" => open.entry(run).or_default().push(row),
+            Some(run) => {
+                ordered.extend(open.remove(run).unwrap_or_default());
+                ordered.push(row);
+            }
+            None => ordered.push(row),
+        }
+    }
+    ordered.into_iter().filter_map(message_of).collect()
+}
+
+/// A message as it was stored.
+pub(super) fn message_of(row: &MessageRow) -> Option<Message> {
+    serde_json::from_str(&row.body).ok()
+}
+
+impl Agents {
+    /// The end of a conversation that a model is told, as far as it fits.
+    /// What the run itself has said already is not told as something that was said before.
+    pub(crate) async fn history(
+        &self,
+        conversation: &str,
+        run: Option<&RunId>,
+        tokens: u64,
+    ) -> Result<(ConversationRef, Arc<[Message]>), Error> {
+        let row = self.store().conversation(conversation).await?;
+        let upto = row.map_or(0, |row| row.message_count);
+        let after = upto.saturating_sub(u64::from(MOST_MESSAGES));
+        let mut rows = self.messages(conversation, after, upto).await?;
+        rows.retain(|row| run.is_none() || row.run.as_ref() != run);
+        let mut from = upto + 1;
+        let mut taken = 0;
+        for row in rows.iter().rev() {
+            taken += estimate_tokens(&row.body);
+            if taken > tokens {
+                break;
+            }
+            // Results of calls make no sense without the calls.
+            if row.role == "user" {
+                from = row.seq;
+            }
+        }
+        rows.retain(|row| row.seq >= from);
+        let reference = ConversationRef {
+            id: conversation.to_owned(),
+            from,
+            upto,
+        };
+        Ok((reference, told(&rows)))
+    }
+
+    async fn messages(
+        &self,
+        conversation: &str,
+        after: u64,
+        upto: u64,
+    ) -> Result<Vec<MessageRow>, Error> {
+        let limit = u32::try_from(upto.saturating_sub(after)).unwrap_or(u32::MAX);
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let store = self.store();
+        Ok(store.messages(conversation, after, limit).await?)
+    }
+
+    /// What was said before is in the store, not in the journal.
+    async fn put_history_back(&self, event: &mut AgentEvent, run: &RunId) -> Result<(), Error> {
+        let EventKind::Began(setup) = &mut event.what else {
+            return Ok(());
+        };
+        if let Some(reference) = setup.conversation.clone() {
+            let after = reference.from.saturating_sub(1);
+            let mut rows = self.messages(&reference.id, after, reference.upto).await?;
+            rows.retain(|row| row.run.as_ref() != Some(run));
+            setup.history = told(&rows);
+        }
+        Ok(())
+    }
+}
+
+/// The text of an answer in the outputs of a run.
+pub fn text_of(outputs: &Value) -> String {
+    match outputs {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => match map.get("text").or_else(|| map.get("agent")) {
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => outputs.to_string(),
+        },
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}

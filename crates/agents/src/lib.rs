@@ -1,0 +1,124 @@
+//! What an agent step needs: who speaks and with which model, what it is told and offered, what its
+//! calls come down to and whether it may make them, and what it may spend.
+//!
+//! The agent itself is a value (`deft-agent`); the engine drives it inside a run. Not here: runs,
+//! wires of models, and storing anything but by the journal of the run.
+
+mod authority;
+mod budget;
+mod chat;
+mod chat_run;
+mod context;
+mod facts;
+mod history;
+mod memory;
+mod need;
+mod offers;
+mod options;
+mod prepare;
+mod reach;
+mod sent_out;
+mod standing_grants;
+mod tool_names;
+mod voice;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use deft_base::Base;
+use deft_library::Library;
+use deft_llm::Models;
+use deft_model::Authority;
+use deft_store::{RunRow, Store};
+use deft_tools::Router;
+use deft_workflow::{AgentStep, Path};
+use parking_lot::Mutex;
+
+pub use authority::{Verdict, inside};
+pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Paying, Spending, payers};
+pub use chat::{ChatMessage, Preview};
+pub use chat_run::{ALONE, ANSWER_TO, answer_to, conversation_of};
+pub use facts::AgentFacts;
+pub use history::{asked, begun, said, text_of};
+pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};
+pub use options::{AgentOptions, Budgets, DayBudget};
+pub use prepare::{STORING, failed};
+pub use standing_grants::{allows_tool, tool_grant};
+pub use tool_names::{
+    AGENT_TOOLS, BY_AGENT, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL,
+};
+
+/// Prepares agents, judges their calls and counts what they spend.
+pub struct Agents {
+    base: Base,
+    library: Arc<Library>,
+    router: Router,
+    options: AgentOptions,
+    /// Folders with skills, agents and settings: an agent is asked before it writes there.
+    protected: Vec<PathBuf>,
+    grants: standing_grants::StandingGrants,
+    models: Mutex<Models>,
+    budgets: Mutex<Arc<Budgets>>,
+}
+
+impl Agents {
+    /// Agents with the skills of a library, the tools of a router and these models.
+    pub fn new(
+        base: Base,
+        library: Arc<Library>,
+        router: Router,
+        models: Models,
+        options: AgentOptions,
+        protected: Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            base,
+            library,
+            router,
+            protected,
+            grants: standing_grants::StandingGrants::default(),
+            models: Mutex::new(models),
+            budgets: Mutex::new(Arc::new(options.budgets.clone())),
+            options,
+        }
+    }
+
+    /// The models that there are now.
+    pub fn models(&self) -> Models {
+        self.models.lock().clone()
+    }
+
+    /// Takes other models from now on; what is being asked is still answered.
+    pub fn set_models(&self, models: Models) {
+        *self.models.lock() = models;
+        self.base.bells().models.notify_waiters();
+    }
+
+    /// Takes other limits from now on. An agent that was paused by an old one goes on if the new one
+    /// allows it.
+    pub fn set_budgets(&self, budgets: Budgets) {
+        *self.budgets.lock() = Arc::new(budgets);
+    }
+
+    fn budgets(&self) -> Arc<Budgets> {
+        Arc::clone(&self.budgets.lock())
+    }
+
+    fn store(&self) -> &Arc<dyn Store> {
+        self.base.store()
+    }
+}
+
+/// What an agent is begun with.
+pub struct Brief {
+    /// The run.
+    pub run: RunRow,
+    /// The step.
+    pub step: AgentStep,
+    /// Where the step is.
+    pub path: Path,
+    /// The task, rendered.
+    pub instructions: String,
+    /// The rights that the step has, where they are not a person's.
+    pub authority: Option<Authority>,
+}

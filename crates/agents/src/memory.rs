@@ -1,0 +1,394 @@
+//! Tools with which an agent remembers: it reads what was said in conversations, and keeps, lists
+//! and forgets facts (S0.83). They are in the router like any other tool.
+//!
+//! Not here: what is worth a fact, which facts say the same, and which of two holds. Skills say
+//! that in words (`conversation-backfill`, `memory-synthesis`), and a model decides.
+
+use std::sync::{Arc, Weak};
+
+use deft_model::{Effects, Failure, FailureClass, Message, Object};
+use deft_store::{ConversationFilter, ConversationRow, FactFilter, FactRow, MessageRow, NewFact};
+use deft_tools::{Context, Definition, Router};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::Agents;
+use crate::history::message_of;
+
+const CONVERSATION_LIST: &str = "conversation_list";
+const CONVERSATION_READ: &str = "conversation_read";
+const FACT_SAVE: &str = "fact_save";
+const FACT_LIST: &str = "fact_list";
+const FACT_DELETE: &str = "fact_delete";
+
+/// The names of all of them.
+pub const TOOLS: [&str; 5] = [
+    CONVERSATION_LIST,
+    CONVERSATION_READ,
+    FACT_SAVE,
+    FACT_LIST,
+    FACT_DELETE,
+];
+
+/// Where skills look after the memory itself: what they say there is nothing to remember.
+const OWN_CHANNELS: [&str; 2] = ["skill:conversation-backfill", "skill:memory-synthesis"];
+
+/// What deft keeps of failed jobs.
+const ERROR: &str = "error";
+/// How far a backfill came.
+const BACKFILL: &str = "backfill";
+/// Facts that say nothing about their kind.
+const GENERAL: &str = "general";
+
+/// How long a fact may be. It is told in every chat, and should be one sentence.
+const LONGEST_FACT: usize = 500;
+/// How much of a message is shown, and how much of the result of a tool.
+const LONGEST_MESSAGE: usize = 4_000;
+const LONGEST_RESULT: usize = 200;
+/// How long a list may be. A model is shown 20,000 characters of a result, and what is cut off there
+/// could not be asked for.
+const LONGEST_LIST: usize = 16_000;
+
+/// Whether a fact is about people and their things, not a note about the work of deft.
+pub(super) fn is_told(row: &FactRow) -> bool {
+    ![ERROR, BACKFILL].contains(&row.fact.category.as_str())
+}
+
+fn definitions() -> Vec<Definition> {
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let limit = |usual: u64, most: u64| {
+        let about = format!("At most so many; {usual} if absent");
+        json!({ "type": "integer", "minimum": 1, "maximum": most, "description": about })
+    };
+    let tool = |name: &str, about: &str, effects, properties: Value, required: &[&str]| {
+        let schema = json!({ "type": "object", "properties": properties, "required": required,
+            "additionalProperties": false });
+        Definition::new(name, about, effects, schema)
+    };
+    vec![
+        tool(
+            CONVERSATION_LIST,
+            "List conversations, the newest first; those after an instant the oldest first.",
+            Effects::None,
+            json!({ "after": text("Only those in which something was said after this, such as 2026-01-26T13:00:00Z"),
+                "limit": limit(20, 200) }),
+            &[],
+        ),
+        tool(
+            CONVERSATION_READ,
+            "Read what was said in a conversation. Results of tools are only begun.",
+            Effects::None,
+            json!({ "id": text("The conversation's id"),
+                "after_seq": { "type": "integer", "minimum": 0,
+                    "description": "Only messages after this number" },
+                "limit": limit(50, 200) }),
+            &["id"],
+        ),
+        tool(
+            FACT_SAVE,
+            "Remember a fact: one sentence that makes sense by itself. The same fact is kept once.",
+            Effects::Idempotent,
+            json!({ "text": text("The fact"),
+                "category": text("Its kind, such as preference, person or decision"),
+                "agent_id": text("The agent that keeps it") }),
+            &["text"],
+        ),
+        tool(
+            FACT_LIST,
+            "List remembered facts, the newest first.",
+            Effects::None,
+            json!({ "category": text("Only of this kind"),
+                "text": text("Only those that contain this"),
+                "before_id": { "type": "integer", "minimum": 1,
+                    "description": "Only those that are older than this one" },
+                "limit": limit(50, 500) }),
+            &[],
+        ),
+        tool(
+            FACT_DELETE,
+            "Forget a fact by the id that fact_list shows.",
+            Effects::Idempotent,
+            json!({ "id": { "type": "integer", "description": "The fact's id" } }),
+            &["id"],
+        ),
+    ]
+}
+
+impl Agents {
+    /// Puts these tools into the router.
+    pub fn register_memory_tools(self: &Arc<Self>) {
+        for definition in definitions() {
+            let name = definition.name.clone();
+            // The router belongs to the engine, so that its tools must not keep it alive.
+            let agents = Arc::downgrade(self);
+            self.router
+                .register_fn(definition, move |args: Object, _: Context| {
+                    call(agents.clone(), name.clone(), args)
+                });
+        }
+    }
+}
+
+/// Puts these tools into a router that is only looked at.
+pub fn show_memory_tools(router: &Router) {
+    for definition in definitions() {
+        router.register_fn(definition, |_: Object, _: Context| async {
+            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+        });
+    }
+}
+
+async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value, Failure> {
+    let agents = agents
+        .upgrade()
+        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+    let args = Args(args);
+    match tool.as_str() {
+        CONVERSATION_LIST => agents.list_conversations(&args).await,
+        CONVERSATION_READ => agents.read_conversation(&args).await,
+        FACT_SAVE => agents.save_fact(&args).await,
+        FACT_LIST => agents.list_facts(&args).await,
+        _ => {
+            let id = args.0.get("id").and_then(Value::as_i64);
+            let id = id.ok_or_else(|| invalid("`id` is to be the number of a fact"))?;
+            let deleted = agents.store().delete_fact(id).await;
+            Ok(json!({ "id": id, "deleted": deleted.map_err(|error| failed(&error))? }))
+        }
+    }
+}
+
+/// The arguments of a call; empty texts count as absent, as models like to fill everything in.
+struct Args(Object);
+
+impl Args {
+    fn text(&self, name: &str) -> Option<String> {
+        let text = self.0.get(name)?.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn number(&self, name: &str, usual: u64) -> u64 {
+        let number = self.0.get(name).and_then(Value::as_u64);
+        number.unwrap_or(usual)
+    }
+
+    fn limit(&self, usual: u64) -> usize {
+        usize::try_from(self.number("limit", usual)).unwrap_or(usize::MAX)
+    }
+
+    fn instant(&self, name: &str) -> Result<Option<Timestamp>, Failure> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let instant = text.parse().map_err(|_| {
+            invalid(format!("`{name}` is `{text}`, which is no instant"))
+                .hint("write it with its zone, such as 2026-01-26T13:00:00Z")
+        });
+        instant.map(Some)
+    }
+}
+
+impl Agents {
+    async fn list_conversations(&self, args: &Args) -> Result<Value, Failure> {
+        let after = args.instant("after")?;
+        let filter = ConversationFilter {
+            archived: true,
+            ..ConversationFilter::default()
+        };
+        let rows = self.store().conversations(filter).await;
+        let mut rows = rows.map_err(|error| failed(&error))?;
+        rows.retain(|row| {
+            let own = OWN_CHANNELS.iter().any(|it| row.channel.starts_with(it));
+            !own && after.is_none_or(|after| row.updated_at > after)
+        });
+        if after.is_some() {
+            // Whoever goes on from an instant must not miss what lies between it and the limit.
+            rows.reverse();
+        }
+        let shown = page(rows.iter().take(args.limit(20)).map(conversation_json));
+        Ok(json!({ "more": rows.len() > shown.len(), "conversations": shown }))
+    }
+
+    async fn read_conversation(&self, args: &Args) -> Result<Value, Failure> {
+        let id = args.text("id").unwrap_or_default();
+        let row = self.store().conversation(&id).await;
+        let row = row.map_err(|error| failed(&error))?.ok_or_else(|| {
+            let message = format!("there is no conversation `{id}`");
+            Failure::new(FailureClass::NotFound, message)
+                .hint("`conversation_list` shows those that there are")
+        })?;
+        let (after, limit) = (args.number("after_seq", 0), args.number("limit", 50));
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let messages = self.store().messages(&id, after, limit).await;
+        let messages = messages.map_err(|error| failed(&error))?;
+        let (shown, last) = transcript(&messages);
+        let last = last.unwrap_or(after);
+        Ok(
+            json!({ "id": id, "title": row.title, "channel": row.channel, "last_seq": last,
+            "more": last < row.message_count, "messages": shown }),
+        )
+    }
+
+    async fn save_fact(&self, args: &Args) -> Result<Value, Failure> {
+        let text = args.text("text").unwrap_or_default();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let category = args.text("category").map(|word| word.to_lowercase());
+        let category = category.unwrap_or_else(|| GENERAL.to_owned());
+        check_fact(&text, &category)?;
+        let usual = &self.options.default;
+        let fact = NewFact {
+            agent_id: args.text("agent_id").unwrap_or_else(|| usual.clone()),
+            category,
+            text,
+            source: None,
+            at: self.base.now(),
+        };
+        let saved = self.store().save_fact(fact).await;
+        let (row, new) = saved.map_err(|error| failed(&error))?;
+        Ok(if new {
+            json!({ "id": row.id, "saved": true })
+        } else {
+            json!({ "id": row.id, "saved": false, "known_since": row.fact.at })
+        })
+    }
+
+    async fn list_facts(&self, args: &Args) -> Result<Value, Failure> {
+        let category = args.text("category").map(|word| word.to_lowercase());
+        let any = category.is_none();
+        let filter = FactFilter {
+            category,
+            text: args.text("text"),
+            ..FactFilter::default()
+        };
+        let rows = self.store().facts(filter).await;
+        let mut rows = rows.map_err(|error| failed(&error))?;
+        // Notes about the work of deft are shown to those who ask for them.
+        let before = args.0.get("before_id").and_then(Value::as_i64);
+        rows.retain(|row| (!any || is_told(row)) && before.is_none_or(|before| row.id < before));
+        let shown = page(rows.iter().take(args.limit(50)).map(fact_json));
+        Ok(json!({ "more": rows.len() > shown.len(), "facts": shown }))
+    }
+}
+
+fn check_fact(text: &str, category: &str) -> Result<(), Failure> {
+    if text.is_empty() {
+        return Err(invalid("`text` is empty").hint("say the fact in one sentence"));
+    }
+    let length = text.chars().count();
+    if length > LONGEST_FACT {
+        let message = format!("`text` has {length} characters; a fact has at most {LONGEST_FACT}");
+        return Err(invalid(message).hint("keep one fact per call, one sentence each"));
+    }
+    if category == ERROR {
+        return Err(invalid(
+            "the category `error` is for failed jobs, which deft keeps itself",
+        ));
+    }
+    Ok(())
+}
+
+fn conversation_json(row: &ConversationRow) -> Value {
+    json!({ "id": row.id, "agent": row.agent, "channel": row.channel, "title": row.title,
+        "updated_at": row.updated_at, "message_count": row.message_count })
+}
+
+fn fact_json(row: &FactRow) -> Value {
+    let fact = &row.fact;
+    json!({ "id": row.id, "category": fact.category, "text": fact.text,
+        "agent_id": fact.agent_id, "at": fact.at })
+}
+
+/// The first entries that fit into a result, at least one.
+fn page(entries: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut length = 0;
+    let mut shown = Vec::new();
+    for entry in entries {
+        length += entry.to_string().chars().count();
+        if length > LONGEST_LIST && !shown.is_empty() {
+            break;
+        }
+        shown.push(entry);
+    }
+    shown
+}
+
+/// What was said in messages, as far as it fits, and the number of the last one that was looked at: a
+/// turn that only calls tools says nothing.
+fn transcript(rows: &[MessageRow]) -> (Vec<Value>, Option<u64>) {
+    let said: Vec<(u64, Value)> = rows.iter().filter_map(message_json).collect();
+    let shown = page(said.iter().map(|(_, message)| message.clone()));
+    let last = match said.get(shown.len()) {
+        Some((next, _)) => Some(next.saturating_sub(1)),
+        None => rows.last().map(|row| row.seq),
+    };
+    (shown, last)
+}
+
+/// A message as its role and text; a turn that only calls tools says nothing.
+fn message_json(row: &MessageRow) -> Option<(u64, Value)> {
+    let (text, most) = match message_of(row)? {
+        Message::User { text } | Message::Assistant { text, .. } => (text, LONGEST_MESSAGE),
+        Message::Tool { text, .. } => (text, LONGEST_RESULT),
+    };
+    let text = begun(&text, most);
+    let message = json!({ "seq": row.seq, "role": row.role, "text": text });
+    (!text.is_empty()).then_some((row.seq, message))
+}
+
+fn begun(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(FailureClass::Invalid, message)
+}
+
+fn failed(error: &deft_store::Error) -> Failure {
+    Failure::new(FailureClass::Other, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(seq: u64, message: &Message) -> MessageRow {
+        MessageRow {
+            conversation: "conv_1".to_owned(),
+            seq,
+            role: "user".to_owned(),
+            body: serde_json::to_string(message).unwrap(),
+            text: String::new(),
+            run: None,
+            at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    /// Every message is looked at once, however long they are.
+    #[test]
+    fn a_long_conversation_is_read_in_pages() {
+        let silent = Message::Assistant {
+            text: String::new(),
+            calls: Vec::new(),
+            opaque: None,
+        };
+        let long = Message::User {
+            text: "a".repeat(5_000),
+        };
+        let rows: Vec<MessageRow> = (1..=10)
+            .map(|seq| row(seq, if seq % 4 == 0 { &silent } else { &long }))
+            .collect();
+        let mut pages = Vec::new();
+        let mut after = 0;
+        while after < 10 {
+            let left: Vec<MessageRow> = rows[usize::try_from(after).unwrap()..].to_vec();
+            let (shown, last) = transcript(&left);
+            let seqs = shown.iter().map(|message| message["seq"].as_u64().unwrap());
+            pages.push(seqs.collect::<Vec<_>>());
+            after = last.unwrap();
+        }
+        assert_eq!(pages, [vec![1, 2, 3], vec![5, 6, 7], vec![9, 10]]);
+        assert_eq!(transcript(&[]), (Vec::new(), None));
+    }
+}

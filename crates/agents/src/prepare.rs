@@ -1,0 +1,284 @@
+//! What an agent begins with: its model, its prompt, its tools, and what was said before.
+
+use std::sync::Arc;
+
+use deft_agent::prompt::{PromptInput, assemble};
+use deft_agent::{Limits, Mode, Offer, Setup};
+use deft_base::{Error, hex_digest};
+use deft_command::fill_page;
+use deft_library::denied;
+use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
+use deft_registry::Snapshot;
+use deft_store::{NewConversation, RunRow};
+use deft_workflow::Path;
+
+use crate::chat_run::conversation_of;
+use crate::reach::Reach;
+use crate::tool_names::{BY_AGENT, FOR_COMMANDS, SKILL_RUN, USE_SKILL};
+use crate::voice::Voice;
+use crate::{Agents, Brief, offers};
+
+/// Tools with which an agent would make things happen later.
+pub(crate) const SCHEDULING: [&str; 3] =
+    ["memory_store_skill", "memory_update_skill", "queue_task"];
+
+/// Those of them that store something for good.
+pub const STORING: [&str; 2] = ["memory_store_skill", "memory_update_skill"];
+
+impl Agents {
+    /// What the agent of a step begins with.
+    pub async fn setup(&self, brief: &Brief) -> Result<Box<Setup>, Failure> {
+        self.router.refresh().await;
+        let setup = match conversation_of(&brief.run) {
+            Some(conversation) => self.chat_setup(brief, &conversation).await,
+            None => self.skill_setup(brief).await,
+        };
+        setup.map(Box::new)
+    }
+
+    /// A skill that fired: exactly its tools, and its text as the task.
+    async fn skill_setup(&self, brief: &Brief) -> Result<Setup, Failure> {
+        let (skill, revision) = (&brief.step.skill, &brief.step.revision);
+        let pinned = self.library.pinned(skill, revision).await;
+        let pinned = pinned.map_err(|error| failed(&error))?;
+        let policy = &pinned.skill.policy;
+        let voice = self.fired_voice(&policy.agent_id)?;
+        let snapshot = self.library.snapshot();
+        let mut reach = self.exact_reach(&voice, brief, &snapshot)?;
+        let run = &brief.run;
+        let may_schedule = self.may_schedule(&voice, brief).await;
+        if !may_schedule {
+            forbid_schedules(&mut reach)?;
+        }
+        let authority = self.authority_of(&voice.agent, &reach, may_schedule, brief);
+        only_allowed(&reach, &authority)?;
+        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
+        let prompt = assemble(
+            &PromptInput {
+                own: &voice.agent.prompt.read(),
+                mode: voice.mode,
+                tools: &specs,
+                task: &self.fired(run, &pinned.skill),
+                now: &self.time_in_words(),
+                attended: false,
+                ..PromptInput::default()
+            },
+            &voice.caps,
+        );
+        let conversation = self.skill_conversation(&brief.run, &brief.path, &pinned.skill.name);
+        let conversation = conversation.await.map_err(|error| failed(&error))?;
+        Ok(Setup {
+            agent: voice.agent.id.clone(),
+            model: voice.model,
+            mode: voice.mode,
+            system: prompt.parts.into(),
+            conversation: Some(conversation),
+            history: Arc::default(),
+            task: self.task_of(brief, &pinned.skill),
+            tools: reach.tools,
+            shelf: reach.shelf,
+            skills: reach.skills,
+            must_call: brief.step.must_call.clone(),
+            limits: Limits {
+                max_calls: self.options.max_calls,
+                ..self.limits(
+                    brief.step.max_steps.unwrap_or(policy.max_steps),
+                    voice.context,
+                )
+            },
+            authority,
+        })
+    }
+}
+
+impl Agents {
+    pub(super) fn limits(&self, max_steps: u32, context: Option<u64>) -> Limits {
+        Limits {
+            max_steps,
+            max_depth: self.options.max_depth,
+            fan_out: self.options.fan_out,
+            context,
+            max_calls: self.options.max_calls,
+            ..Limits::default()
+        }
+    }
+
+    /// What an agent is told to do. A page has its dates and the inputs of its run filled in (S2.9).
+    fn task_of(&self, brief: &Brief, skill: &Skill) -> String {
+        let text = &brief.instructions;
+        if !matches!(skill.body, Body::Manual { .. }) {
+            return text.clone();
+        }
+        let run = &brief.run;
+        let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let start = run.started_at.unwrap_or(run.admitted_at);
+        let start = start.to_zoned(self.base.host_zone());
+        fill_page(text, &start, &inputs).into_owned()
+    }
+
+    /// Exactly the tools of a step, and the skills that a page refers to.
+    fn exact_reach(
+        &self,
+        voice: &Voice,
+        brief: &Brief,
+        snapshot: &Snapshot,
+    ) -> Result<Reach, Failure> {
+        let mut approve = self.approvals(&voice.agent);
+        if let Some(authority) = &brief.authority {
+            approve.extend(authority.approve.iter().cloned());
+        }
+        let router = &self.router;
+        let mut names = brief.step.tools.clone();
+        let skills = mentioned(snapshot, &brief.step.skill, &brief.instructions);
+        // Whoever is given a way to run skills by name may run them all.
+        let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
+        let all = names.iter().any(any);
+        if !skills.is_empty() && voice.mode == Mode::Tools {
+            names.extend(FOR_COMMANDS.map(str::to_owned));
+        }
+        Ok(Reach {
+            tools: offers::exactly(router, &names, &approve)?,
+            shelf: Vec::new(),
+            skills: (!all).then_some(skills),
+            left_out: Vec::new(),
+            limit: Some(names),
+        })
+    }
+
+    /// What fires by itself may not make more things fire by themselves, unless it was allowed to, and
+    /// what an agent started or stored may not if that agent might not.
+    async fn may_schedule(&self, voice: &Voice, brief: &Brief) -> bool {
+        let inherited = brief.authority.as_ref();
+        if inherited.is_some_and(|authority| !authority.may_schedule) {
+            return false;
+        }
+        let allowed = voice.agent.may_schedule || self.options.may_schedule;
+        allowed || !self.fired_by_itself(&brief.run).await
+    }
+
+    /// What an agent may do in a step: what it is given, and no more than what the step itself may.
+    pub(super) fn authority_of(
+        &self,
+        agent: &Agent,
+        reach: &Reach,
+        may_schedule: bool,
+        brief: &Brief,
+    ) -> Authority {
+        let own = Authority {
+            agent: agent.id.clone(),
+            attended: false,
+            tools: reach.limit.iter().cloned().collect(),
+            approve: self.approvals(agent),
+            skills: reach.skills.clone(),
+            may_schedule,
+            ..Authority::default()
+        };
+        match &brief.authority {
+            Some(inherited) => own.and(&inherited.not_agreed()),
+            None => own,
+        }
+    }
+
+    /// Whether a run comes from a schedule, be it by way of other agents: their calls are its key.
+    async fn fired_by_itself(&self, run: &RunRow) -> bool {
+        let mut run = run.clone();
+        loop {
+            if run.slot.is_some() {
+                return true;
+            }
+            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let Some((above, _)) = key.and_then(|key| key.split_once('/')) else {
+                return false;
+            };
+            match self.store().run(&RunId::new(above)).await {
+                Ok(Some(above)) => run = above,
+                // Whoever cannot be found may have been anybody.
+                _ => return true,
+            }
+        }
+    }
+
+    pub(super) fn time_in_words(&self) -> String {
+        let now = self.base.now().to_zoned(self.base.host_zone());
+        now.strftime("%A, %Y-%m-%d %H:%M %:z (%Q)").to_string()
+    }
+
+    /// A fired skill has a conversation of its own (S2.35), named after its run.
+    async fn skill_conversation(
+        &self,
+        run: &RunRow,
+        path: &Path,
+        title: &str,
+    ) -> Result<deft_agent::ConversationRef, Error> {
+        let mark = hex_digest(format!("{}\n{path}", run.id).as_bytes());
+        let new = NewConversation {
+            id: format!("conv_{}", &mark[..24]),
+            agent: run.agent_id.clone(),
+            channel: format!("skill:{}", run.skill),
+            title: title.to_owned(),
+            run: Some(run.id.clone()),
+            at: self.base.now(),
+        };
+        let row = self.store().open_conversation(new).await?;
+        Ok(deft_agent::ConversationRef {
+            id: row.id,
+            from: 1,
+            upto: 0,
+        })
+    }
+}
+
+fn forbid_schedules(reach: &mut Reach) -> Result<(), Failure> {
+    let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
+    let had_tools = !reach.tools.is_empty();
+    reach.tools.retain(|offer| !schedules(offer));
+    if had_tools && reach.tools.is_empty() {
+        return Err(may_not_schedule());
+    }
+    Ok(())
+}
+
+/// A skill that an agent stored needs no tool that the agent did not have.
+fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
+    let mut tools = reach.tools.iter().map(|offer| offer.tool.as_str());
+    match tools.find(|tool| !authority.allows(&[tool])) {
+        Some(tool) => Err(denied(format!(
+            "`{tool}` is not one of the tools of the agent that stored or started this skill"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The skills that a page without a handler refers to by name (S2.8): they are what it may use.
+fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
+    let is_page = snapshot
+        .find(skill)
+        .is_some_and(|loaded| matches!(loaded.skill.body, Body::Manual { handler: None, .. }));
+    if !is_page {
+        return Vec::new();
+    }
+    let word = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    let words: std::collections::HashSet<&str> = text
+        .split(word)
+        .map(|word| word.trim_matches('.'))
+        .collect();
+    let all = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+    all.filter(|id| *id != skill && words.contains(id))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// An error as the failure of a step.
+pub fn failed(error: &Error) -> Failure {
+    let mut failure = Failure::new(FailureClass::Other, error.to_string());
+    failure.hint = error.hint();
+    failure
+}
+
+fn may_not_schedule() -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        "what fires by itself may not store schedules, and the skill has no other tools",
+    )
+    .hint("`may_schedule: true` in the AGENT.md of its agent allows it")
+}

@@ -1,0 +1,221 @@
+//! What an agent may use in a chat, and what of it is offered with the first question.
+//!
+//! Not here: which tools a message needs (`need.rs`), how they are described (`offers.rs`), the exact
+//! tools of a fired skill (`prepare.rs`).
+
+use deft_agent::{Mode, Offer, ShelfTool};
+use deft_library::Entries;
+use deft_model::{Agent, Skill, fits};
+use deft_registry::{Snapshot, discovery};
+use deft_tools::ToolInfo;
+
+use crate::need::Occasion;
+use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::voice::Voice;
+use crate::{Agents, need, offers};
+
+/// How long the list of skills in the `skill` tool may be.
+const SKILL_TOOL_CHARS: usize = 12_000;
+
+/// EventKind an agent may use.
+pub(super) struct Reach {
+    pub(super) tools: Vec<Offer>,
+    /// Tools that it is offered once it looks them up.
+    pub(super) shelf: Vec<ShelfTool>,
+    pub(super) skills: Option<Vec<String>>,
+    /// Tools that there was no room for.
+    pub(super) left_out: Vec<String>,
+    /// Names and patterns of all tools that it may use; none means all.
+    pub(super) limit: Option<Vec<String>>,
+}
+
+/// A pattern that every name fits.
+const EVERYTHING: &str = "*";
+
+/// The tools that an agent has for its skills.
+const OWN: [&str; 5] = [SKILL, GET_SKILL, USE_SKILL, SKILL_RUN, DISPATCH_AGENT];
+
+/// Which tools a chat is offered.
+struct Plan {
+    /// What it may use beyond that.
+    may_use: Vec<String>,
+    /// Names and patterns of tools that are offered.
+    offered: Vec<String>,
+    /// Those that come first.
+    first: Vec<String>,
+    /// How many of the first are kept where there is little room.
+    keep: usize,
+}
+
+impl Plan {
+    /// Names and patterns of all tools that the agent may use; none means all.
+    fn limit(&self) -> Option<Vec<String>> {
+        let patterns = self.may_use.iter().chain(&self.offered);
+        let names: Vec<String> = patterns.chain(&self.first).cloned().collect();
+        (!names.iter().any(|name| name == EVERYTHING)).then_some(names)
+    }
+}
+
+impl Agents {
+    /// What an agent may use in a chat, and the names of tools that it is not always offered.
+    pub(super) fn chat_reach(
+        &self,
+        voice: &Voice,
+        snapshot: &Snapshot,
+        occasion: &Occasion<'_>,
+    ) -> (Reach, Vec<String>) {
+        let agent = &voice.agent;
+        let without = not_for(voice);
+        let all = self.router.list();
+        let patterns = agent.tools.as_ref().unwrap_or(&self.options.tools);
+        let needed = patterns.iter().any(|pattern| pattern == Agent::NEEDED);
+        let room = self.options.offer_tokens.min(voice.tool_tokens);
+        let few = || offers::are_few(&all, &without, room);
+        let plan = if needed && !few() {
+            as_needed(patterns, snapshot, occasion, &all)
+        } else {
+            // The order of tools stays as long as all of them fit, so that a provider can keep them.
+            let limited = voice.tool_tokens < u64::MAX;
+            let tight = limited && !offers::are_few(&all, &without, voice.tool_tokens);
+            let needed = || need::needed_tools(occasion, snapshot, &all);
+            all_at_once(patterns, occasion, tight.then(needed))
+        };
+        let approve = self.approvals(agent);
+        let wish = offers::Wish {
+            may_use: &plan.may_use,
+            offered: &plan.offered,
+            first: &plan.first,
+            without: &without,
+            approve: &approve,
+        };
+        let mut choice = offers::matching(all, &wish);
+        let chars = voice.skill_chars(SKILL_TOOL_CHARS);
+        offer_skill_tool(&mut choice.tools, snapshot, agent, occasion.entries, chars);
+        let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
+        let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
+        // The `skill` tool is made for its agent, whose skills it lists; nobody could make it again.
+        let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
+        choice.shelf.extend(again);
+        let others = others(&choice, &plan, occasion);
+        let reach = Reach {
+            tools: choice.tools,
+            shelf: choice.shelf,
+            skills: skills_of(agent, snapshot),
+            left_out,
+            limit: plan.limit(),
+        };
+        (reach, others)
+    }
+}
+
+/// What a message needs is offered, with what is named beside `needed`; all others can be looked up.
+fn as_needed(
+    patterns: &[String],
+    snapshot: &Snapshot,
+    occasion: &Occasion<'_>,
+    all: &[ToolInfo],
+) -> Plan {
+    let playbooks = occasion.playbooks;
+    let core = need::core(occasion.entries).into_iter();
+    let mut first: Vec<String> = core.chain(playbooks.tools()).map(str::to_owned).collect();
+    let keep = first.len();
+    first.extend(need::needed_tools(occasion, snapshot, all));
+    Plan {
+        may_use: vec![EVERYTHING.to_owned()],
+        offered: named(patterns),
+        first,
+        keep,
+    }
+}
+
+/// All that is named is offered, what the message needs first where there is little room: the last ones
+/// are left out then.
+fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<String>>) -> Plan {
+    let mut offered = named(patterns);
+    if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
+        offered.push(EVERYTHING.to_owned());
+    }
+    let forced = occasion.playbooks.tools();
+    let keep = forced.len();
+    let first = forced.into_iter().chain(OWN).map(str::to_owned);
+    let mut first: Vec<String> = first.collect();
+    let is_named = |tool: &String| offered.iter().any(|pattern| fits(pattern, tool));
+    first.extend(needed.unwrap_or_default().into_iter().filter(is_named));
+    Plan {
+        may_use: Vec::new(),
+        offered,
+        first,
+        keep,
+    }
+}
+
+/// The names and patterns among what an agent may use; its own tools follow from its skills.
+fn named(patterns: &[String]) -> Vec<String> {
+    let mut named = patterns.to_vec();
+    named.retain(|pattern| pattern != Agent::NEEDED && !OWN.contains(&pattern.as_str()));
+    named
+}
+
+/// Tools that are not for an agent: those of skills where it has none, and those with which commands
+/// are called where it writes commands.
+fn not_for(voice: &Voice) -> Vec<&'static str> {
+    let mut without: Vec<&str> = Vec::new();
+    if !voice.agent.allow_skills {
+        without.extend(super::AGENT_TOOLS);
+    }
+    if voice.mode == Mode::Cmd {
+        without.extend(FOR_COMMANDS);
+    }
+    without
+}
+
+/// The names of tools that come and go with what is said. All of them are listed, whichever are offered
+/// now, so that the list is the same for every message.
+fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<String> {
+    let mut names: Vec<String> = choice.shelf.iter().map(|it| it.name.clone()).collect();
+    if !plan.may_use.is_empty() {
+        let core = need::core(occasion.entries);
+        let always = |tool: &str| {
+            let mut patterns = plan.offered.iter();
+            core.contains(&tool) || patterns.any(|pattern| fits(pattern, tool))
+        };
+        let coming = choice.tools.iter().filter(|offer| !always(&offer.tool));
+        names.extend(coming.map(|offer| offer.spec.name.clone()));
+    }
+    names.sort();
+    names
+}
+
+/// The skills that an agent may name; none means all.
+fn skills_of(agent: &Agent, snapshot: &Snapshot) -> Option<Vec<String>> {
+    if !agent.allow_skills {
+        return Some(Vec::new());
+    }
+    agent.skills.as_ref()?;
+    let all = snapshot.skills().map(|loaded| &loaded.skill);
+    let may_use =
+        all.filter(|skill| agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref()));
+    Some(may_use.map(|skill| skill.id.to_string()).collect())
+}
+
+/// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
+/// Skills that are switched off or wait for their tools are left out, playbooks are matched.
+fn offer_skill_tool(
+    tools: &mut Vec<Offer>,
+    snapshot: &Snapshot,
+    agent: &Agent,
+    entries: &Entries,
+    chars: usize,
+) {
+    let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
+        return;
+    };
+    let is_available = |skill: &Skill| {
+        let mut listed = entries.skills.iter();
+        !skill.keywords.is_empty() || listed.any(|entry| *entry.name == *skill.id.as_str())
+    };
+    match discovery::skill_tool_spec(snapshot, agent, is_available, chars) {
+        Some(spec) => tools[at].spec = spec,
+        None => drop(tools.remove(at)),
+    }
+}

@@ -1,0 +1,155 @@
+//! What came of an action becomes an event.
+
+use std::sync::Arc;
+
+use deft_agents::answer_to;
+use deft_model::Failure;
+use deft_workflow::{Event, Machine, Path};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::Driver;
+use crate::perform::ActionResult;
+use crate::waiting;
+
+/// How often a run looks whether a tool is back, should nobody tell it.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
+
+impl Driver {
+    /// Takes in what came of an action.
+    pub(super) fn record_result(&mut self, done: ActionResult) {
+        let now = self.engine.now();
+        if !matches!(done, ActionResult::Thought { .. }) {
+            self.halts.remove(done.path());
+        }
+        let event = match done {
+            ActionResult::Called {
+                path,
+                attempt,
+                result,
+                ms,
+                cached,
+                writes,
+            } => {
+                self.calling -= 1;
+                self.journal.write(writes);
+                let event = self.ended((&path, attempt), result, now, |machine, result| {
+                    machine.end_call(&path, attempt, result, now, ms, cached)
+                });
+                // What an agent answered may have been judged.
+                self.note_said(&path, &event, now);
+                event
+            }
+            ActionResult::Thought {
+                path,
+                attempt,
+                came,
+            } => return self.record_agent_result(&path, attempt, came),
+            ActionResult::Loaded {
+                path,
+                attempt,
+                result,
+            } => {
+                self.calling -= 1;
+                match result {
+                    Ok((pinned, inputs)) => self.machine.enter(&path, pinned.plan, inputs, now),
+                    Err(failure) => {
+                        self.machine
+                            .end_call(&path, attempt, Err(failure), now, 0, false)
+                    }
+                }
+            }
+            ActionResult::Healed { path, result, ms } => {
+                self.calling -= 1;
+                self.machine.healed(&path, result, now, ms)
+            }
+            ActionResult::Woken { path, until } => {
+                if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
+                    self.sleeping.swap_remove(at);
+                }
+                let is_wait = self.machine.waits_until(&path) == Some(until);
+                if is_wait && let Some(at) = self.waits.iter().position(|other| *other == until) {
+                    self.waits.swap_remove(at);
+                }
+                if is_wait && now < until {
+                    // Cut off, since the run is stopped.
+                    return;
+                }
+                match self.machine.waited(&path, now) {
+                    Some(event) => event,
+                    None if self.machine.is_waiting(&path) => {
+                        self.blocked_by = None;
+                        Event::Woken { path }
+                    }
+                    None => return,
+                }
+            }
+            ActionResult::Answered { question, answer } => {
+                self.calling -= 1;
+                match answer {
+                    Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
+                        path: question.path,
+                        answer,
+                        by,
+                    },
+                    Some(_) => return,
+                    None => {
+                        self.unanswered.push(question);
+                        return;
+                    }
+                }
+            }
+        };
+        self.record(event);
+    }
+
+    /// The event for what came of a call. One that needs what is not there is put off, if the run
+    /// still waits for that.
+    pub(super) fn ended(
+        &mut self,
+        (path, attempt): (&Path, u32),
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        settle: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
+    ) -> Event {
+        match (result, self.next_look(now)) {
+            (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
+                self.blocked_by = Some(failure.clone());
+                self.machine.postponed(path, attempt, failure, until)
+            }
+            (result, _) => settle(&self.machine, result),
+        }
+    }
+
+    /// When a call that could not be made is made again, if the run still waits for that.
+    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let last = self.patient_until.filter(|last| *last > now)?;
+        let look = now.saturating_add(LOOK_AGAIN).ok()?;
+        Some(look.min(last))
+    }
+
+    /// Whoever could help is told what an unattended run waits for: an answer, or a tool.
+    pub(super) async fn tell_waiting(&mut self, now: Timestamp) {
+        if !self.attention.parks {
+            return;
+        }
+        let (engine, run) = (Arc::clone(&self.engine), self.run.clone());
+        let chat = answer_to(&run);
+        for question in &self.unanswered {
+            if let Some(chat) = &chat {
+                match engine.leave_question(question, chat).await {
+                    Ok(_) => continue,
+                    Err(error) => tracing::warn!(%error, "a question goes another way"),
+                }
+            }
+            let write = waiting::question(&run, question, now);
+            self.journal.write([write]);
+        }
+        let until = self.patient_until;
+        if let Some(missing) = &self.blocked_by
+            && let Some(write) = engine.alert_blocked(&run, missing, until, now).await
+        {
+            self.journal.write([write]);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The one way in for commands (S2.50): a line of a `cmd` block, `use_skill`, `skill_run`, `deft cmd`
+//! and calls in JSON are resolved here and nowhere else.
+//!
+//! A door brings words or values; [`Commands`] says what they mean: a page to show, a text to
+//! follow, a run, or everything that is wrong with them. Help never becomes a run. Values are held
+//! against the page, given their defaults and cast by the schema of the tool in one place
+//! ([`Commands::checked`]), which admission uses too: a command that resolves is admitted as it is.
+//!
+//! Not here: who may run what (`deft-agents`), running it (`deft-engine`), and how a door shows the
+//! answer.
+
+use std::sync::Arc;
+
+use deft_command::{
+    CommandResult, Line, Problem, ProblemKind, Route, cast_by_schema, check, fill_flags, fill_page,
+    from_json, reads_only, require, route,
+};
+use deft_model::{
+    Body, Choice, Effects, Flag, FlagValue, Handler, Input, InputType, Object, Skill, nearest_name,
+};
+use deft_registry::{Loaded, Snapshot, discovery};
+use deft_tools::{Found, Router};
+use deft_workflow::read_input;
+use jiff::Zoned;
+use serde_json::{Value, json};
+
+use crate::Library;
+
+/// Which skills there are, as a door sees them.
+pub trait CommandSkills {
+    /// The skill that a name means.
+    fn find(&self, name: &str) -> Option<Arc<Loaded>>;
+
+    /// The names of all skills.
+    fn names(&self) -> Vec<String>;
+}
+
+impl CommandSkills for Snapshot {
+    fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+        Self::find(self, name).cloned()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let ids = self.skills().map(|loaded| loaded.skill.id.to_string());
+        ids.collect()
+    }
+}
+
+/// What a command means.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// A text about skills is wanted, and nothing is to be run.
+    Page {
+        /// As for `get_skill`.
+        topic: String,
+    },
+    /// A page without a handler, for a model to follow (S2.47), with its placeholders filled in.
+    Template(CommandResult),
+    /// A run of a skill.
+    Run {
+        /// The skill.
+        skill: Arc<Loaded>,
+        /// What is given to it, checked and cast.
+        inputs: Object,
+    },
+}
+
+/// Resolves commands.
+pub struct Commands<'a> {
+    skills: &'a dyn CommandSkills,
+    router: Option<&'a Router>,
+    start: Zoned,
+}
+
+type Resolution = Result<Command, Vec<Problem>>;
+
+impl<'a> Commands<'a> {
+    /// For these skills, with the tools of a router where there is one; `start` is the day of
+    /// `{today}`.
+    pub fn new(skills: &'a dyn CommandSkills, router: Option<&'a Router>, start: Zoned) -> Self {
+        Self {
+            skills,
+            router,
+            start,
+        }
+    }
+
+    /// A line, as a model or a person writes it.
+    pub fn line(&self, line: &Line) -> Resolution {
+        self.routed(route(line, |name| self.table(name)))
+    }
+
+    /// A call in JSON, `{"skill": …, "flags": {…}}`.
+    pub fn json(&self, call: &Value) -> Resolution {
+        let named = call.get("skill").and_then(Value::as_str);
+        let found = named.and_then(|name| self.skills.find(name.trim()));
+        match (found, flags_of(call)) {
+            // Inputs of a workflow may be nested, which no line can be.
+            (Some(skill), Some(flags)) if !is_page(&skill.skill) => self.given(skill, flags),
+            _ => self.routed(from_json(call, |name| self.table(name))),
+        }
+    }
+
+    /// A skill by its name with its inputs as values.
+    pub fn named(&self, name: &str, inputs: Object) -> Resolution {
+        match self.skills.find(name) {
+            Some(skill) => self.given(skill, inputs),
+            None => Err(vec![self.unknown(name)]),
+        }
+    }
+
+    fn routed(&self, routed: Result<Route, Vec<Problem>>) -> Resolution {
+        match routed? {
+            Route::GetSkill { topic } => Ok(Command::Page { topic }),
+            Route::Command(command) if command.help => Ok(Command::Page {
+                topic: command.skill_name,
+            }),
+            Route::Command(command) => match self.skills.find(&command.skill_name) {
+                Some(skill) => self.resolved(skill, command.flags),
+                None => Err(vec![self.unknown(&command.skill_name)]),
+            },
+        }
+    }
+
+    /// Values that a program gave, which stay as they are: help counts here too, and what is empty
+    /// was not given.
+    fn given(&self, skill: Arc<Loaded>, inputs: Object) -> Resolution {
+        let page = is_page(&skill.skill);
+        let mut given = Object::new();
+        for (name, value) in inputs {
+            let bare = name.trim_start_matches("--");
+            let declared = || {
+                inputs_of(&skill.skill)
+                    .iter()
+                    .any(|input| input.name == bare)
+            };
+            if bare.eq_ignore_ascii_case("help") && !declared() {
+                if is_off(&value) {
+                    continue;
+                }
+                let topic = skill.skill.id.to_string();
+                return Ok(Command::Page { topic });
+            }
+            let empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+            if !(page && empty) {
+                given.insert(bare.to_owned(), value);
+            }
+        }
+        self.resolved(skill, given)
+    }
+
+    fn resolved(&self, skill: Arc<Loaded>, flags: Object) -> Resolution {
+        if let Body::Manual { text, .. } = &skill.skill.body {
+            match handler(&skill.skill) {
+                None => {
+                    let page = text.read();
+                    let flags = follow(&page, flags)?;
+                    let page = fill_page(&page, &self.start, &flags);
+                    return Ok(Command::Template(CommandResult::template(page)));
+                }
+                Some(Handler::BuiltIn(name)) if !Handler::is_there(&name) => {
+                    let kind = ProblemKind::MissingHandler {
+                        skill: skill.skill.id.to_string(),
+                        handler: name,
+                    };
+                    return Err(vec![kind.into()]);
+                }
+                Some(_) => {}
+            }
+        }
+        let inputs = self.checked(&skill.skill, flags)?;
+        Ok(Command::Run { skill, inputs })
+    }
+
+    /// What is given to a skill, checked: the flags of a page with their defaults and dates, cast by
+    /// the schema of the tool; the inputs of a workflow by their types.
+    pub fn checked(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
+        let Body::Manual { text, .. } = &skill.body else {
+            return checked_inputs(inputs_of(skill), given);
+        };
+        let table = deft_skillfile::flags(&text.read());
+        let mut flags = check(&table, given)?;
+        // `{today}` is the day on which the run begins, also when it is resumed later.
+        fill_flags(&mut flags, &self.start);
+        // On a command line everything is text; what it stands for is what the handler takes.
+        match handler(skill) {
+            Some(Handler::Tool(tool)) => match self.router.map(|router| router.find(&tool)) {
+                Some(Found::Tool(info)) => cast_by_schema(flags, &info.input_schema),
+                _ => Ok(flags),
+            },
+            Some(Handler::Skill(name)) => match self.skills.find(&name) {
+                Some(other) if matches!(other.skill.body, Body::Steps(_)) => {
+                    checked_inputs(inputs_of(&other.skill), flags)
+                }
+                _ => Ok(flags),
+            },
+            Some(Handler::BuiltIn(_)) | None => Ok(flags),
+        }
+    }
+
+    /// The flags that a line may have.
+    fn table(&self, name: &str) -> Result<Vec<Flag>, Problem> {
+        let found = self.skills.find(name);
+        let skill = found.ok_or_else(|| self.unknown(name))?;
+        Ok(match &skill.skill.body {
+            Body::Manual { text, .. } => deft_skillfile::flags(&text.read()),
+            _ => inputs_of(&skill.skill).iter().map(flag).collect(),
+        })
+    }
+
+    fn unknown(&self, name: &str) -> Problem {
+        let names = self.skills.names();
+        let near = nearest_name(name, names.iter().map(String::as_str));
+        Problem::unknown_skill(name, near.map(str::to_owned))
+    }
+
+    /// Why a command cannot be run now, as far as is known; `guess` counts a tool as missing that no
+    /// known catalog has, although servers have not been asked.
+    pub fn unavailable(&self, skill: &Skill, guess: bool) -> Option<String> {
+        if let Some(why) = discovery::missing_handler(skill) {
+            return Some(why);
+        }
+        match handler(skill)? {
+            Handler::Tool(tool) => match self.router?.find(&tool) {
+                Found::Missing { .. } => Some(format!("no connected server provides `{tool}`")),
+                Found::Unknown { .. } if guess => {
+                    Some(format!("no server is known to provide `{tool}`"))
+                }
+                Found::Tool(_) | Found::Ambiguous(_) | Found::Unknown { .. } => None,
+            },
+            Handler::Skill(name) => {
+                let missing = self.skills.find(&name).is_none();
+                missing.then(|| format!("there is no skill `{name}`"))
+            }
+            Handler::BuiltIn(_) => None,
+        }
+    }
+}
+
+fn is_page(skill: &Skill) -> bool {
+    matches!(skill.body, Body::Manual { .. })
+}
+
+fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => matches!(text.as_str(), "false" | "no" | "off" | "0"),
+        _ => false,
+    }
+}
+
+fn flags_of(call: &Value) -> Option<Object> {
+    let flags = match (call.get("flags"), call.get("arguments")) {
+        (Some(_), Some(_)) => return None,
+        (Some(flags), None) | (None, Some(flags)) => flags,
+        (None, None) => &Value::Null,
+    };
+    match flags {
+        Value::Object(flags) => Some(flags.clone()),
+        Value::Null => Some(Object::new()),
+        _ => None,
+    }
+}
+
+fn inputs_of(skill: &Skill) -> &[Input] {
+    match &skill.body {
+        Body::Steps(workflow) => &workflow.inputs,
+        _ => &[],
+    }
+}
+
+/// The flags of a page that is only read. One that is missing is no mistake: what it says may be
+/// what the reader wants to know.
+fn follow(page: &str, flags: Object) -> Result<Object, Vec<Problem>> {
+    let mut table = deft_skillfile::flags(page);
+    table.iter_mut().for_each(|flag| flag.required = false);
+    check(&table, flags)
+}
+
+/// An input of a workflow as a flag. What a text means is decided by its type later.
+fn flag(input: &Input) -> Flag {
+    Flag {
+        name: input.name.clone(),
+        description: input.description.clone().unwrap_or_default(),
+        required: false,
+        value: match input.kind {
+            InputType::Boolean => FlagValue::Presence,
+            _ => FlagValue::Any,
+        },
+        default: Vec::new(),
+    }
+}
+
+/// The inputs of a workflow under their own names, with their types. Defaults and patterns are left
+/// to the workflow, which has them also when it is not run by a command.
+fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Problem>> {
+    let known = |name: &str| declared.iter().find(|input| input.name == name);
+    let optional = |name: &str| known(name).is_some_and(|input| !input.required);
+    let given = given
+        .into_iter()
+        .filter(|(name, value)| !(value.is_null() && optional(name)));
+    let typed = typed(given.collect(), declared);
+    let properties = declared.iter().map(|input| {
+        let kind = match input.kind.word() {
+            "any" => Value::Object(Object::new()),
+            kind @ ("integer" | "number" | "boolean" | "array" | "object") => {
+                json!({ "type": kind })
+            }
+            _ => json!({ "type": "string" }),
+        };
+        let mut schema = kind;
+        if !input.choices.is_empty() {
+            schema["enum"] = Value::Array(input.choices.clone());
+        }
+        (input.name.clone(), schema)
+    });
+    let properties: Object = properties.collect();
+    let schema = json!({ "properties": properties, "additionalProperties": false });
+    let mut problems = Vec::new();
+    let required = declared
+        .iter()
+        .filter(|input| input.required && input.default.is_none());
+    let required: Vec<&str> = required.map(|input| input.name.as_str()).collect();
+    match cast_by_schema(typed, &schema) {
+        Ok(inputs) => match require(&inputs, &required) {
+            Ok(()) => return Ok(inputs),
+            Err(problem) => problems.push(problem),
+        },
+        Err(wrong) => problems = wrong,
+    }
+    Err(problems)
+}
+
+/// Texts of a command line as what a workflow's inputs take.
+pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
+    let cast = |(name, value): (String, Value)| match value {
+        Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
+        other => (name, other),
+    };
+    flags.into_iter().map(cast).collect()
+}
+
+/// The tool that carries a command out, if one does.
+pub fn handler_tool(skill: &Skill) -> Option<String> {
+    match handler(skill)? {
+        Handler::Tool(tool) | Handler::BuiltIn(tool) => Some(tool),
+        Handler::Skill(_) => None,
+    }
+}
+
+/// What carries a command out; none for a skill that is not a command.
+pub fn handler(skill: &Skill) -> Option<Handler> {
+    match &skill.body {
+        Body::Manual { handler, .. } => handler.as_deref().map(Handler::from_text),
+        _ => None,
+    }
+}
+
+/// Whether a skill only reads: as it says, as its tool says, else by its name (S2.58).
+pub fn is_read_only(skill: &Skill, router: &Router) -> bool {
+    let said = skill.policy.effects.or_else(|| {
+        let tool = handler_tool(skill)?;
+        router.effects(&tool)
+    });
+    said.map_or_else(
+        || reads_only(skill.id.as_str()),
+        |effects| effects == Effects::None,
+    )
+}
+
+impl Library {
+    /// Resolves commands for these skills with the tools there are.
+    pub fn commands<'a>(&'a self, skills: &'a dyn CommandSkills) -> Commands<'a> {
+        let start = self.base.now().to_zoned(self.base.host_zone());
+        Commands::new(skills, Some(&self.router), start)
+    }
+}
+
+impl Library {
+    /// What a command gave, as the result of its handler (S2.46). A handler that does not say what
+    /// it changed, and may have changed something, is named as the side effect.
+    pub fn command_result(&self, skill: &Skill, output: &Value) -> CommandResult {
+        let mut result = CommandResult::from_output(output);
+        let Some(handler) = handler(skill) else {
+            return result;
+        };
+        if result.side_effects.is_empty() && !is_read_only(skill, &self.router) {
+            let name = match &handler {
+                Handler::Tool(name) | Handler::Skill(name) | Handler::BuiltIn(name) => name,
+            };
+            result.side_effects.push(name.clone());
+        }
+        let handler = Value::from(handler.to_string());
+        result.metadata.entry("handler").or_insert(handler);
+        result
+    }
+}

@@ -1,0 +1,367 @@
+//! Which operations a standing permission covers.
+//!
+//! One without a pattern covers the very operation it was given for. One with a pattern names the
+//! arguments that may differ and how; the operation without these must be the same, and each of
+//! these must be there and fit. What differs is never guessed from the call that was approved. One
+//! with the pattern `*` covers every call of the tool by that step: a person agreed to it when an
+//! agent's skill was stored.
+//!
+//! Not here: who is asked and what becomes of an answer (`deft-engine`).
+
+use deft_base::{Error, hex_digest};
+use deft_model::{Object, fits};
+use deft_store::Grant;
+use deft_workflow::{Operation, Path};
+use serde_json::Value;
+
+/// An operation of a step of a skill.
+#[derive(Clone, Copy)]
+pub struct StepOperation<'a> {
+    /// The skill.
+    pub skill: &'a str,
+    /// Its revision.
+    pub revision: &'a str,
+    /// The step.
+    pub path: &'a Path,
+    /// The operation.
+    pub operation: &'a Operation,
+}
+
+/// Which arguments a permission covers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AllowedArguments {
+    /// Those of the operation.
+    Exactly,
+    /// Others where the pattern says so.
+    Like(Object),
+    /// All.
+    Anything,
+}
+
+impl AllowedArguments {
+    fn from_stored(pattern: Option<&str>) -> Option<Self> {
+        let Some(pattern) = pattern else {
+            return Some(Self::Exactly);
+        };
+        match serde_json::from_str(pattern).ok()? {
+            Value::Object(pattern) => Some(Self::Like(pattern)),
+            Value::String(text) if text == ANYTHING => Some(Self::Anything),
+            _ => None,
+        }
+    }
+
+    fn to_stored(&self) -> Option<String> {
+        match self {
+            Self::Exactly => None,
+            Self::Like(pattern) => Some(Value::Object(pattern.clone()).to_string()),
+            Self::Anything => Some(Value::from(ANYTHING).to_string()),
+        }
+    }
+}
+
+/// The pattern of a permission for all arguments.
+const ANYTHING: &str = "*";
+
+impl StepOperation<'_> {
+    /// The digest of everything but the arguments that may differ.
+    fn digest_without(&self, allowed: &AllowedArguments) -> String {
+        let mut operation = self.operation.clone();
+        match (allowed, &mut operation.args) {
+            (AllowedArguments::Like(pattern), Some(Value::Object(args))) => {
+                args.retain(|name, _| !pattern.contains_key(name));
+            }
+            (AllowedArguments::Anything, args) => *args = None,
+            (AllowedArguments::Exactly | AllowedArguments::Like(_), _) => {}
+        }
+        operation_digest(self.skill, self.revision, self.path, &operation)
+    }
+
+    fn args(&self) -> Option<&Object> {
+        self.operation.args.as_ref().and_then(Value::as_object)
+    }
+
+    /// Whether a permission covers it.
+    pub fn is_covered(&self, grant: &Grant) -> bool {
+        if grant.revision != self.revision || grant.skill != self.skill {
+            return false;
+        }
+        // What cannot be read covers nothing.
+        let Some(allowed) = AllowedArguments::from_stored(grant.pattern.as_deref()) else {
+            return false;
+        };
+        let fits = match &allowed {
+            AllowedArguments::Exactly | AllowedArguments::Anything => true,
+            AllowedArguments::Like(pattern) => pattern.iter().all(|(name, allowed)| {
+                let given = self.args().and_then(|args| args.get(name));
+                given.is_some_and(|given| value_fits(allowed, given))
+            }),
+        };
+        fits && grant.operation == self.digest_without(&allowed)
+    }
+
+    /// What a permission for it is called, and what it is bound to.
+    pub fn bound(&self, allowed: &AllowedArguments) -> (String, String, Option<String>) {
+        let digest = self.digest_without(allowed);
+        let pattern = allowed.to_stored();
+        let name = match &pattern {
+            Some(pattern) => hex_digest(format!("{digest}\n{pattern}").as_bytes()),
+            None => digest.clone(),
+        };
+        (format!("grant_{}", &name[..12]), digest, pattern)
+    }
+
+    /// A pattern must be about arguments that the operation has, and fit them: anything else is a
+    /// mistake that would allow nothing, or something that nobody has looked at.
+    pub fn check(&self, pattern: &Object) -> Result<(), Error> {
+        for (name, allowed) in pattern {
+            let given = self.args().and_then(|args| args.get(name));
+            let why = match given {
+                None => "it has no such argument".to_owned(),
+                Some(given) if !value_fits(allowed, given) => format!("it has {given}"),
+                Some(_) => continue,
+            };
+            return Err(Error::Pattern {
+                argument: name.clone(),
+                allowed: allowed.clone(),
+                why,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a value is what a pattern allows: the same, a text that fits one with `*`, or a list of
+/// such texts. `*` alone fits everything.
+fn value_fits(allowed: &Value, given: &Value) -> bool {
+    match (allowed, given) {
+        (Value::String(allowed), _) if allowed == "*" => true,
+        (Value::String(allowed), Value::String(given)) => text_fits(allowed, given),
+        (Value::String(allowed), Value::Array(given)) if !given.is_empty() => given
+            .iter()
+            .all(|one| one.as_str().is_some_and(|one| text_fits(allowed, one))),
+        (allowed, given) => allowed == given,
+    }
+}
+
+/// Whether a text fits one with `*`. The text is read as what the pattern is about, and compared part
+/// by part: an address with an address, an URL with an URL, a path with a path. In anything else a star
+/// stands for one word. So `*@example.com` is one address, `https://example.com/*` is one host, and
+/// `/notes/*` is below `/notes`.
+fn text_fits(allowed: &str, given: &str) -> bool {
+    if !allowed.contains('*') {
+        return allowed == given;
+    }
+    if let Some((scheme, rest)) = allowed.split_once("://") {
+        return is_word(given) && url_fits(scheme, rest, given);
+    }
+    if let Some((name, host)) = allowed.rsplit_once('@') {
+        return is_word(given) && address_fits(name, host, given);
+    }
+    !climbs(given) && words_fit(allowed, given)
+}
+
+/// Each star stands for one word, or for none.
+fn words_fit(allowed: &str, given: &str) -> bool {
+    let mut parts = allowed.split('*');
+    let head = parts.next().unwrap_or_default();
+    let Some(mut left) = given.strip_prefix(head) else {
+        return false;
+    };
+    let tail = parts.next_back().unwrap_or_default();
+    for part in parts.filter(|part| !part.is_empty()) {
+        match left.split_once(part) {
+            Some((star, behind)) if is_word(star) => left = behind,
+            _ => return false,
+        }
+    }
+    left.strip_suffix(tail).is_some_and(is_word)
+}
+
+/// One address: exactly one `@`, a name before it and a host behind it, both without quotes, brackets
+/// or comments, in which another address could hide.
+fn address_fits(name: &str, host: &str, given: &str) -> bool {
+    let Some((given_name, given_host)) = given.split_once('@') else {
+        return false;
+    };
+    let in_name = |c: char| c.is_alphanumeric() || "!#$&'*+-/=?^_`{}~.".contains(c);
+    let in_host = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-');
+    let is_address = !given_name.is_empty()
+        && given_name.chars().all(in_name)
+        && !given_host.is_empty()
+        && given_host.chars().all(in_host);
+    is_address && fits(name, given_name) && fits(&host.to_lowercase(), &given_host.to_lowercase())
+}
+
+/// One URL: the same scheme, a host that fits the host of the pattern, a path that fits its path, and
+/// no user name before the host.
+fn url_fits(scheme: &str, rest: &str, given: &str) -> bool {
+    let Some((given_scheme, given_rest)) = given.split_once("://") else {
+        return false;
+    };
+    let split = |text: &str| {
+        let at = text.find(['/', '?', '#', '\\']).unwrap_or(text.len());
+        let (host, path) = text.split_at(at);
+        (host.to_lowercase(), path.to_owned())
+    };
+    let ((host, path), (given_host, given_path)) = (split(rest), split(given_rest));
+    let disguised = given_host.contains('@') || given_path.contains('\\');
+    scheme.eq_ignore_ascii_case(given_scheme)
+        && !disguised
+        && !climbs(&given_path)
+        && fits(&host, &given_host)
+        && fits(&path, &given_path)
+}
+
+/// Whether a path leads up somewhere, also where its dots or slashes are encoded.
+fn climbs(path: &str) -> bool {
+    let plain = path.to_lowercase().replace("%2e", ".").replace("%2f", "/");
+    plain.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// Nothing in it that stands between two values of a list, or ends a line.
+fn is_word(text: &str) -> bool {
+    let apart = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';');
+    !text.contains(apart)
+}
+
+/// Names an operation: what a standing grant is bound to. The same step of the same revision with
+/// the same arguments; items of a loop and attempts share it.
+pub fn operation_digest(skill: &str, revision: &str, path: &Path, operation: &Operation) -> String {
+    let operation = Operation {
+        remember: None,
+        ..operation.clone()
+    };
+    let operation = serde_json::to_string(&operation).unwrap_or_default();
+    let step: Vec<&str> = path
+        .as_str()
+        .split('/')
+        .map(|part| part.split(['[', '~']).next().unwrap_or(part))
+        .collect();
+    let text = format!("{skill}\n{revision}\n{}\n{operation}", step.join("/"));
+    hex_digest(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_one_word() {
+        let cases = [
+            ("*@example.com", json!("ann@example.com"), true),
+            ("*@example.com", json!("@example.com"), false),
+            ("*@example.com", json!("Ann@EXAMPLE.com"), true),
+            ("*@example.com", json!("eve@evil.com@example.com"), false),
+            ("*@example.com", json!("eve@evil.com|x@example.com"), false),
+            ("*@example.com", json!("<eve@evil.com>x@example.com"), false),
+            (
+                "*@example.com",
+                json!("\"eve@evil.com\"@example.com"),
+                false,
+            ),
+            (
+                "*@example.com",
+                json!("eve@evil.com%0aann@example.com"),
+                false,
+            ),
+            ("*@example.com", json!("eve%40evil.com@example.com"), false),
+            (
+                "*@example.com",
+                json!("ann@example.com(eve@evil.com)"),
+                false,
+            ),
+            ("ann@*", json!("ann@anywhere.org"), true),
+            ("ann@*", json!("ann@a.org/b@c"), false),
+            (
+                "https://example.com/*",
+                json!("https://example.com/a/b"),
+                true,
+            ),
+            (
+                "https://example.com/*",
+                json!("https://example.com.evil/a"),
+                false,
+            ),
+            (
+                "https://example.com/*",
+                json!("https://example.com@evil.com/a"),
+                false,
+            ),
+            (
+                "https://*.example.com/*",
+                json!("https://a.example.com/x"),
+                true,
+            ),
+            (
+                "https://*.example.com/*",
+                json!("https://evil.com/.example.com/x"),
+                false,
+            ),
+            (
+                "https://*.example.com/*",
+                json!("https://evil.com?.example.com/x"),
+                false,
+            ),
+            (
+                "https://example.com/*",
+                json!("http://example.com/a"),
+                false,
+            ),
+            (
+                "https://example.com/a/*",
+                json!("https://example.com/a/%2e%2e/b"),
+                false,
+            ),
+            ("*@example.com", json!("ann@example.com.evil"), false),
+            (
+                "*@example.com",
+                json!("eve@evil.com,ann@example.com"),
+                false,
+            ),
+            (
+                "*@example.com",
+                json!("eve@evil.com ann@example.com"),
+                false,
+            ),
+            (
+                "*@example.com",
+                json!("eve@evil.com\nann@example.com"),
+                false,
+            ),
+            (
+                "*@example.com",
+                json!(["a@example.com", "b@example.com"]),
+                true,
+            ),
+            (
+                "*@example.com",
+                json!(["a@example.com", "eve@evil.com"]),
+                false,
+            ),
+            ("*@example.com", json!([]), false),
+            ("*@example.com", json!({ "to": "a@example.com" }), false),
+            ("hello *", json!("hello Ada"), true),
+            ("hello *", json!("hello Ada and Bob"), false),
+            ("/notes/*", json!("/notes/a/b.md"), true),
+            ("/notes/*", json!("/notes/../keys"), false),
+            ("/notes/*.md", json!("/notes/a.md"), true),
+            ("/notes/*.md", json!("/notes/a.txt"), false),
+            ("a*b*c", json!("a1b2b3c"), true),
+            ("a*b*c", json!("a1b2"), false),
+            ("ä*", json!("äöü"), true),
+            ("*", json!("a, b\nc"), true),
+            ("*", json!(5), true),
+            ("5", json!(5), false),
+            ("same", json!("same"), true),
+            ("same", json!("other"), false),
+        ];
+        for (allowed, given, expected) in cases {
+            let fits = value_fits(&json!(allowed), &given);
+            assert_eq!(fits, expected, "{allowed} {given}");
+        }
+        assert!(value_fits(&json!(5), &json!(5)));
+        assert!(!value_fits(&json!(5), &json!("5")));
+    }
+}

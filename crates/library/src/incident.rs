@@ -1,0 +1,275 @@
+//! Outages that concern several skills: people are told once, not once for each skill.
+//!
+//! An incident begins with the first run that meets an outage and tells people. It ends when a skill
+//! that was affected works again. It is kept in the store, so that other processes and the next start
+//! know of it. Not here: which failures are outages; the code that sees a failure says so.
+
+use std::collections::BTreeSet;
+
+use deft_base::{Base, Error};
+use deft_model::Outage;
+use deft_store::{SkillChange, Standing};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::aftermath::is_folded;
+
+/// Where the store keeps the incidents that have not ended.
+const SETTING: &str = "incidents";
+
+/// What tells of an incident where the health report has found it.
+const REPORT: &str = "health report";
+
+/// Skills that fail within this time of each other fail together.
+const TOGETHER: SignedDuration = SignedDuration::from_mins(1);
+
+/// An outage that people were told of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Incident {
+    outage: Outage,
+    since: Timestamp,
+    /// What told people: a run, or a check.
+    told_by: String,
+    /// A check tells of the end, whatever skills do.
+    #[serde(default)]
+    watched: bool,
+    /// The skills that were affected.
+    skills: BTreeSet<String>,
+}
+
+/// The incidents of a store.
+pub struct Incidents {
+    base: Base,
+    /// One look at a time, so that of runs that fail together one tells people.
+    turn: Mutex<()>,
+}
+
+impl Incidents {
+    /// The incidents that a store keeps.
+    pub fn new(base: Base) -> Self {
+        Self {
+            base,
+            turn: Mutex::default(),
+        }
+    }
+
+    /// Notes that a run of a skill met an outage. True if people know of it already, from another run
+    /// or from a check.
+    pub async fn join(
+        &self,
+        outage: &Outage,
+        skill: &str,
+        run: &str,
+        at: Timestamp,
+    ) -> Result<bool, Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
+        let mut known = false;
+        match all.iter_mut().find(|incident| incident.outage == *outage) {
+            // A run whose end is stored at the second try tells what it was to tell at the first.
+            Some(incident) if incident.told_by == run => {}
+            Some(incident) if self.is_open(incident, skill, at).await? => {
+                known = true;
+                incident.skills.insert(skill.to_owned());
+            }
+            _ => {
+                all.retain(|incident| incident.outage != *outage);
+                all.push(Incident {
+                    outage: outage.clone(),
+                    since: at,
+                    told_by: run.to_owned(),
+                    watched: false,
+                    skills: BTreeSet::from([skill.to_owned()]),
+                });
+            }
+        }
+        self.keep(&all).await?;
+        Ok(known)
+    }
+
+    /// The same for a check, which tells of the end itself. True if people know already.
+    pub async fn watch(&self, outage: &Outage, check: &str, at: Timestamp) -> Result<bool, Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
+        if let Some(incident) = all.iter().find(|incident| incident.outage == *outage)
+            && incident.told_by != check
+            && self.is_open(incident, "", at).await?
+        {
+            return Ok(true);
+        }
+        all.retain(|incident| incident.outage != *outage);
+        all.push(Incident {
+            outage: outage.clone(),
+            since: at,
+            told_by: check.to_owned(),
+            watched: true,
+            skills: BTreeSet::new(),
+        });
+        self.keep(&all).await?;
+        Ok(false)
+    }
+
+    /// Notes that the health report tells of an outage. A skill that is affected and works again ends
+    /// the incident.
+    pub async fn report(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
+        all.retain(|incident| incident.outage != *outage);
+        all.push(Incident {
+            outage: outage.clone(),
+            since: at,
+            told_by: REPORT.to_owned(),
+            watched: false,
+            skills: BTreeSet::new(),
+        });
+        self.keep(&all).await
+    }
+
+    /// Ends an incident that the health report has told of. False if it had ended before.
+    pub async fn end_reported(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
+        let over: Vec<Incident> = all
+            .extract_if(.., |incident| {
+                incident.told_by == REPORT && incident.outage == *outage
+            })
+            .collect();
+        self.keep(&all).await?;
+        for skill in over.iter().flat_map(|incident| &incident.skills) {
+            self.forget_alert(skill, at).await?;
+        }
+        Ok(!over.is_empty())
+    }
+
+    /// Whether people know of an outage.
+    pub async fn is_known(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
+        let all = self.read().await?;
+        match all.iter().find(|incident| incident.outage == *outage) {
+            Some(incident) => self.is_open(incident, "", at).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Ends the incidents that affected a skill which works again. The other skills that were affected
+    /// are alerted about no more; their names come back, or nothing if there was no incident.
+    pub async fn end_for(
+        &self,
+        skill: &str,
+        at: Timestamp,
+    ) -> Result<Option<EndedIncident>, Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
+        let over: Vec<Incident> = all
+            .extract_if(.., |incident| {
+                !incident.watched && incident.skills.contains(skill)
+            })
+            .collect();
+        let watched = all.iter_mut().filter(|incident| incident.watched);
+        let mut is_watched = false;
+        for incident in watched {
+            is_watched |= incident.skills.remove(skill);
+        }
+        if over.is_empty() && !is_watched {
+            return Ok(None);
+        }
+        self.keep(&all).await?;
+        let mut others: BTreeSet<String> = over
+            .into_iter()
+            .flat_map(|incident| incident.skills)
+            .collect();
+        others.remove(skill);
+        for other in &others {
+            self.forget_alert(other, at).await?;
+        }
+        Ok(Some(EndedIncident {
+            others,
+            told_elsewhere: is_watched,
+        }))
+    }
+
+    /// Ends an incident that a check has told of.
+    pub async fn end_watched(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
+        let over: Vec<Incident> = all
+            .extract_if(.., |incident| {
+                incident.watched && incident.outage == *outage
+            })
+            .collect();
+        self.keep(&all).await?;
+        for skill in over.iter().flat_map(|incident| &incident.skills) {
+            self.forget_alert(skill, at).await?;
+        }
+        Ok(())
+    }
+
+    /// An incident is open until a day has passed, or until none of its skills is alerted about: a
+    /// person may have enabled the one that told of it.
+    async fn is_open(&self, incident: &Incident, but: &str, at: Timestamp) -> Result<bool, Error> {
+        if !is_folded(Some(incident.since), at) {
+            return Ok(false);
+        }
+        // Runs that fail together meet before the first of them is stored with its alert.
+        if incident.watched || at.duration_since(incident.since) < TOGETHER {
+            return Ok(true);
+        }
+        if incident.skills.is_empty() {
+            // The health report has told of it, and no run has met it yet.
+            return Ok(true);
+        }
+        for skill in incident.skills.iter().filter(|skill| *skill != but) {
+            let row = self.base.store().skill(skill).await?;
+            if row.is_some_and(|row| row.standing.alerted_at.is_some()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A skill that was affected by an outage is not said to work again by itself.
+    async fn forget_alert(&self, skill: &str, at: Timestamp) -> Result<(), Error> {
+        let store = self.base.store();
+        while let Some(row) = store.skill(skill).await? {
+            if row.standing.alerted_at.is_none() {
+                break;
+            }
+            let change = SkillChange {
+                standing: Standing {
+                    alerted_at: None,
+                    ..row.standing.clone()
+                },
+                timeline: None,
+                at,
+            };
+            if store
+                .change_skill(row.id, row.version, change)
+                .await?
+                .is_some()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<Vec<Incident>, Error> {
+        let stored = self.base.store().setting(SETTING).await?;
+        let read = |text: String| serde_json::from_str(&text).ok();
+        Ok(stored.and_then(read).unwrap_or_default())
+    }
+
+    async fn keep(&self, all: &[Incident]) -> Result<(), Error> {
+        let text = serde_json::to_string(all).unwrap_or_default();
+        Ok(self.base.store().keep_setting(SETTING, &text).await?)
+    }
+}
+
+/// The end of the incidents that affected a skill.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndedIncident {
+    /// Other skills that were affected.
+    pub others: BTreeSet<String>,
+    /// A check tells people that it is over.
+    pub told_elsewhere: bool,
+}

@@ -1,0 +1,272 @@
+//! All skills at once, as agents see them: those of files and records (S0.16), the playbooks among them
+//! ready to be matched, and their entries in prompts.
+//!
+//! A set is made once and kept until the files or the records change.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use deft_agent::{Classification, Classifier, MatchLimits, Playbook};
+use deft_model::{Agent, PromptEntry, Skill, SkillId};
+use deft_registry::{Loaded, Snapshot, discovery};
+use deft_store::{SkillFilter, SkillOrigin, SkillRow};
+use parking_lot::Mutex;
+
+use crate::{Commands, Library};
+
+/// How many records are shown with the skills of files.
+const MOST_RECORDS: u32 = 500;
+
+/// The set that was made last.
+#[derive(Default)]
+pub(crate) struct SkillSetCache {
+    newest: Mutex<Option<Arc<SkillSet>>>,
+}
+
+/// All skills, as agents see them.
+pub struct SkillSet {
+    files: Arc<Snapshot>,
+    records: Vec<Record>,
+    /// Skills of files that the store knows.
+    rows: HashMap<String, FileRow>,
+    /// All of them.
+    pub all: Snapshot,
+    classifier: Option<Classifier>,
+    entries: Mutex<HashMap<String, (Usable, Arc<Entries>)>>,
+}
+
+/// What the entries of an agent depend on beside the skills: what it may use, and the commands that
+/// cannot be run now.
+#[derive(Clone, PartialEq)]
+struct Usable {
+    agent: Agent,
+    unavailable: Vec<SkillId>,
+}
+
+/// What of the row of a file skill changes the set.
+#[derive(PartialEq, Eq)]
+struct FileRow {
+    id: i64,
+    enabled: bool,
+}
+
+/// What of a record changes the set.
+#[derive(PartialEq, Eq)]
+struct Record {
+    id: i64,
+    skill: String,
+    revision: String,
+    enabled: bool,
+}
+
+/// What an agent may use, as its prompt shows it.
+pub struct Entries {
+    /// Domains.
+    pub domains: Vec<PromptEntry>,
+    /// Commands.
+    pub commands: Vec<PromptEntry>,
+    /// Skills with instructions.
+    pub skills: Vec<PromptEntry>,
+    /// Workflows.
+    pub workflows: Vec<PromptEntry>,
+}
+
+impl Library {
+    /// The skills that there are now.
+    pub async fn all_skills(&self) -> Arc<SkillSet> {
+        if let Err(error) = self.read_overlays().await {
+            tracing::warn!(%error, "changes to skills of files could not be read");
+        }
+        let files = self.snapshot();
+        let filter = SkillFilter {
+            origin: Some(SkillOrigin::Record),
+            limit: Some(MOST_RECORDS),
+            ..SkillFilter::default()
+        };
+        let rows = self.list_skills(filter).await.unwrap_or_default();
+        let records: Vec<Record> = rows.iter().map(record).collect();
+        let file_rows = self.rows_of_files().await;
+        if let Some(skills) = &*self.all.newest.lock()
+            && Arc::ptr_eq(&skills.files, &files)
+            && skills.records == records
+            && skills.rows == file_rows
+        {
+            return Arc::clone(skills);
+        }
+        let mut loaded = Vec::new();
+        for row in &rows {
+            let Some(mut one) = self.loaded(row).await else {
+                continue;
+            };
+            // How a record stands counts, not how it was written.
+            if row.standing.disabled.is_some() {
+                Arc::make_mut(&mut one.skill.policy).enabled = false;
+            }
+            loaded.push(one);
+        }
+        let skills = Arc::new(SkillSet::new(files, file_rows, records, loaded));
+        *self.all.newest.lock() = Some(Arc::clone(&skills));
+        skills
+    }
+
+    async fn rows_of_files(&self) -> HashMap<String, FileRow> {
+        let filter = SkillFilter {
+            origin: Some(SkillOrigin::File),
+            ..SkillFilter::default()
+        };
+        let rows = self.list_skills(filter).await.unwrap_or_default();
+        let rows = rows.into_iter();
+        let known = |row: SkillRow| {
+            let enabled = row.standing.disabled.is_none();
+            (
+                row.text.skill,
+                FileRow {
+                    id: row.id,
+                    enabled,
+                },
+            )
+        };
+        rows.map(known).collect()
+    }
+}
+
+impl Library {
+    /// The skill that a name or number means, as far as it was seen: files as they are now, records as
+    /// they were when all skills were last looked at. A record takes the place of a file.
+    pub fn named_skill(&self, name: &str) -> Option<Arc<Loaded>> {
+        let files = self.snapshot();
+        let file = files.find(name);
+        let Some(known) = self.all.newest.lock().clone() else {
+            return file.cloned();
+        };
+        let key = file.map_or(name, |file| file.skill.id.as_str());
+        if let Some(record) = known.record(key).or_else(|| known.record(name)) {
+            return Some(record);
+        }
+        let other = || known.all.find(name).cloned();
+        let numbered = || files.skill(known.numbered(name)?).cloned();
+        file.cloned().or_else(other).or_else(numbered)
+    }
+}
+
+/// Whether a loaded skill is a record of the store.
+pub fn is_record(loaded: &Loaded) -> bool {
+    loaded.path.as_os_str().is_empty()
+}
+
+fn record(row: &SkillRow) -> Record {
+    Record {
+        id: row.id,
+        skill: row.text.skill.clone(),
+        revision: row.text.revision.clone(),
+        enabled: row.standing.disabled.is_none(),
+    }
+}
+
+impl SkillSet {
+    fn new(
+        files: Arc<Snapshot>,
+        rows: HashMap<String, FileRow>,
+        records: Vec<Record>,
+        loaded: Vec<Loaded>,
+    ) -> Self {
+        let all = as_they_stand(&files, &rows).joined(loaded);
+        let playbooks = all
+            .skills()
+            .filter_map(|loaded| Playbook::from_skill(&loaded.skill));
+        let classifier = Classifier::new(playbooks).inspect_err(|error| {
+            tracing::warn!(%error, "no playbook is used");
+        });
+        Self {
+            files,
+            records,
+            rows,
+            classifier: classifier.ok(),
+            all,
+            entries: Mutex::default(),
+        }
+    }
+
+    /// The playbooks that a message calls for.
+    pub fn playbooks(&self, message: &str) -> Classification {
+        let limits = MatchLimits::default();
+        let classifier = self.classifier.as_ref();
+        classifier
+            .map(|classifier| classifier.classify(message, &limits))
+            .unwrap_or_default()
+    }
+
+    /// A record by its id or its number.
+    fn record(&self, name: &str) -> Option<Arc<Loaded>> {
+        let number: Option<i64> = name.parse().ok();
+        let mut records = self.records.iter();
+        let record = records.find(|record| record.skill == name || Some(record.id) == number)?;
+        self.all.skill(&record.skill).cloned()
+    }
+
+    /// The file skill whose row has this number.
+    fn numbered(&self, number: &str) -> Option<&str> {
+        let number: i64 = number.parse().ok()?;
+        let (skill, _) = self.rows.iter().find(|(_, row)| row.id == number)?;
+        Some(skill)
+    }
+
+    /// Whether a skill is switched on: one that waits for its tools, or was switched off by a person,
+    /// is nothing to offer.
+    fn is_on(&self, id: &str) -> bool {
+        let loaded = self.all.skill(id);
+        loaded.is_some_and(|loaded| loaded.skill.policy.enabled)
+    }
+
+    /// What an agent may use, without commands that cannot be run now. Pages are read for this, so
+    /// it is kept.
+    pub fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
+        let all = self.all.skills().map(|loaded| &loaded.skill);
+        let missing = all.filter(|skill| commands.unavailable(skill, false).is_some());
+        let usable = Usable {
+            agent: agent.clone(),
+            unavailable: missing.map(|skill| skill.id.clone()).collect(),
+        };
+        if let Some((known, entries)) = self.entries.lock().get(&agent.id)
+            && *known == usable
+        {
+            return Arc::clone(entries);
+        }
+        let unavailable = |skill: &Skill| commands.unavailable(skill, false);
+        let mut skills = discovery::skill_entries(&self.all, agent);
+        let mut workflows = discovery::workflow_entries(&self.all, agent);
+        for entries in [&mut skills, &mut workflows] {
+            entries.retain(|entry| self.is_on(&entry.name));
+        }
+        let entries = Arc::new(Entries {
+            domains: discovery::domain_entries(&self.all, agent),
+            commands: discovery::command_entries(&self.all, agent, &BTreeMap::new(), &unavailable),
+            skills,
+            workflows,
+        });
+        let kept = (usable, Arc::clone(&entries));
+        self.entries.lock().insert(agent.id.clone(), kept);
+        entries
+    }
+}
+
+/// Skills of files, switched on and off as the store has them: it knows better than the files.
+fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot {
+    let differs = |loaded: &&Arc<Loaded>| {
+        let row = rows.get(loaded.skill.id.as_str());
+        row.is_some_and(|row| row.enabled != loaded.skill.policy.enabled)
+    };
+    let switched = files.skills().filter(differs).map(|loaded| {
+        let mut skill = loaded.skill.clone();
+        let policy = Arc::make_mut(&mut skill.policy);
+        policy.enabled = !policy.enabled;
+        let switched = Loaded {
+            skill,
+            revision: loaded.revision,
+            path: Arc::clone(&loaded.path),
+            siblings: loaded.siblings.clone(),
+        };
+        (switched.skill.id.clone(), Some(switched))
+    });
+    files.edited(switched.collect())
+}

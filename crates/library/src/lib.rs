@@ -1,0 +1,96 @@
+//! The skills that deft knows: those of files, as tools have changed them, and records that assistants
+//! store. [`Library`] looks them up, keeps them ready to run, stores and changes them, and switches
+//! them on and off.
+//!
+//! Not here: files themselves (`deft-registry`), runs, models, and which slots are due.
+
+pub mod aftermath;
+mod changes;
+mod commands;
+pub mod grants;
+mod incident;
+mod known;
+mod lookup;
+mod overlay;
+mod overlays;
+mod recall;
+mod records;
+mod rights;
+mod skills;
+mod standing;
+mod surroundings;
+mod sync;
+mod timed;
+
+use std::sync::Arc;
+
+use deft_base::Base;
+use deft_outbox::Outbox;
+use deft_store::Store;
+use deft_tools::Router;
+
+pub use commands::{Command, CommandSkills, Commands, handler, handler_tool, is_read_only};
+pub use incident::{EndedIncident, Incidents};
+pub use known::{Entries, SkillSet, is_record};
+pub use lookup::NamedSkill;
+pub use overlay::{Overlay, fields};
+pub use overlays::{FileChange, changed_files};
+pub use recall::last_good;
+pub use records::StoredSkill;
+pub use rights::{WHEN_STORED, denied, is_only_off, not_named, with_authority};
+pub use skills::{PinnedSkill, Skills, broken_file, encode};
+pub use standing::{is_gone, required};
+pub use surroundings::{check_tools, known_tools};
+pub use sync::SyncReport;
+pub use timed::{SkillTiming, StoredSchedule, stored_schedule};
+
+/// The id of the skill that a chat runs.
+pub const CHAT_SKILL: &str = "chat";
+
+/// The id of the skill that a background job runs.
+pub const JOB_SKILL: &str = "queue_task";
+
+/// How the library behaves.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Ids of default skills that wait for their tools: with `enabled: false` in their file they wait
+    /// even if the tools are known already, and are never off by a person's wish.
+    pub waiting_defaults: Vec<String>,
+    /// The least time in minutes between two messages about completions of one skill, where the skill
+    /// says nothing.
+    pub notify_minutes: u32,
+    /// Why the zone of the host may not be the one that is meant; added to what is stored with a time.
+    pub zone_doubt: Option<String>,
+}
+
+/// The skills that deft knows.
+pub struct Library {
+    base: Base,
+    outbox: Outbox,
+    files: Arc<dyn Skills>,
+    router: Router,
+    settings: Settings,
+    plans: skills::Plans,
+    overlays: overlays::Overlays,
+    all: known::SkillSetCache,
+}
+
+impl Library {
+    /// The skills of files and of a store, with the tools of a router.
+    pub fn new(base: Base, files: Arc<dyn Skills>, router: Router, settings: Settings) -> Self {
+        Self {
+            outbox: Outbox::new(base.clone()),
+            base,
+            files,
+            router,
+            settings,
+            plans: skills::Plans::default(),
+            overlays: overlays::Overlays::default(),
+            all: known::SkillSetCache::default(),
+        }
+    }
+
+    fn store(&self) -> &Arc<dyn Store> {
+        self.base.store()
+    }
+}

@@ -1,0 +1,203 @@
+//! Which skill a name means: one that is loaded from a file, or a record of the store.
+//!
+//! A record takes the place of a file with the same id. Records are read when they are asked for and compiled once per revision, so
+//! that a million of them need no memory.
+
+use std::sync::Arc;
+
+use deft_base::Error;
+use deft_model::{DisabledReason, Skill, SkillId};
+use deft_records::Target;
+use deft_registry::Loaded;
+use deft_skillfile::{Document, parse_record, slug};
+use deft_store::{SkillFilter, SkillOrigin, SkillRow};
+use serde_json::Value;
+
+use crate::Library;
+use crate::rights::{read_record_text, with_authority};
+use crate::skills::{PinnedSkill, decode, encode, record_revision, unknown_skill};
+
+/// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
+/// agent's (X6: names are unique per agent).
+pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
+    if agent_id == USUAL_AGENT {
+        slug.to_owned()
+    } else {
+        format!("{agent_id}/{slug}")
+    }
+}
+
+/// Who owns a skill that does not say.
+const USUAL_AGENT: &str = "thinker";
+
+/// What a name means.
+pub enum NamedSkill {
+    /// A record, by its row.
+    Record(SkillRow),
+    /// A skill of a file as tools have changed it, and its row if it has one.
+    File(Arc<Loaded>, Option<SkillRow>),
+    /// A skill whose file is not there any more.
+    Gone(SkillRow),
+}
+
+impl Library {
+    /// The skill that a name means now, made ready to run.
+    pub async fn find(&self, name: &str) -> Result<PinnedSkill, Error> {
+        match self.look_up(name).await? {
+            NamedSkill::Record(row) => self.pin_row(&row).await,
+            NamedSkill::File(loaded, _) => self.plans.pin(&loaded),
+            NamedSkill::Gone(_) => Err(self.unknown(name)),
+        }
+    }
+
+    /// The skill as the run pinned it: from memory, from the files, or from the store.
+    pub async fn pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
+        if let Some(pinned) = self.plans.get(revision) {
+            return Ok(pinned);
+        }
+        let snapshot = self.snapshot();
+        if let Ok(pinned) = self.plans.find(&snapshot, skill)
+            && pinned.revision == revision
+        {
+            return Ok(pinned);
+        }
+        let lost = || Error::RevisionLost {
+            skill: skill.to_owned(),
+            revision: revision.to_owned(),
+        };
+        let content = self.store().revision(revision).await?.ok_or_else(lost)?;
+        let skill = decode(&content, &self.base.moment()).ok_or_else(lost)?;
+        self.plans.add(Arc::new(skill), revision.to_owned())
+    }
+
+    /// A loaded skill, made ready to run.
+    pub fn pin_loaded(&self, loaded: &Loaded) -> Result<PinnedSkill, Error> {
+        self.plans.pin(loaded)
+    }
+
+    /// What a name means: the id, number or name of a record or of a file skill. A record takes the
+    /// place of a file with the same id.
+    pub(crate) async fn look_up(&self, name: &str) -> Result<NamedSkill, Error> {
+        let store = self.store();
+        let file = self.snapshot().find(name).map(Arc::clone);
+        let row = match (store.skill(name).await?, &file) {
+            (Some(row), _) => Some(row),
+            (None, Some(file)) if file.skill.id.as_str() == name => None,
+            (None, Some(file)) => store.skill(file.skill.id.as_str()).await?,
+            (None, None) => self.find_row(name).await?,
+        };
+        match (row, file) {
+            (Some(row), _) if row.text.origin == SkillOrigin::Record => Ok(NamedSkill::Record(row)),
+            (Some(row), _) => Ok(match self.file_of(&row).await? {
+                Some(file) => NamedSkill::File(file, Some(row)),
+                None => NamedSkill::Gone(row),
+            }),
+            (None, Some(file)) => Ok(NamedSkill::File(file, None)),
+            (None, None) => Err(self.unknown(name)),
+        }
+    }
+
+    /// The same for what a call of a tool names.
+    pub async fn look_up_target(&self, target: &Target) -> Result<NamedSkill, Error> {
+        match target {
+            Target::Name(name) => self.look_up(name).await,
+            Target::Id(id) => match self.store().skill_by_id(*id).await? {
+                Some(row) => self.look_up(&row.text.skill).await,
+                None => self.look_up(&id.to_string()).await,
+            },
+        }
+    }
+
+    /// The file skill of a row; none if its file is gone. The row says where another process has changed
+    /// the skill.
+    async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<Loaded>>, Error> {
+        let deleted = row.standing.disabled == Some(DisabledReason::Deleted);
+        let known = self.snapshot().skill(&row.text.skill).map(Arc::clone);
+        let current = known
+            .as_ref()
+            .is_some_and(|file| file.revision.to_string() == row.text.revision);
+        if !current || deleted {
+            self.read_overlays().await?;
+        }
+        match self.snapshot().skill(&row.text.skill) {
+            Some(file) => Ok(Some(Arc::clone(file))),
+            None if deleted => Err(Error::DeletedSkill {
+                skill: row.text.skill.clone(),
+            }),
+            None => Ok(None),
+        }
+    }
+
+    /// Why no skill has this name: its file is broken, or there is none.
+    pub(crate) fn unknown(&self, name: &str) -> Error {
+        unknown_skill(&self.snapshot(), name)
+    }
+
+    /// A skill that no file and no record holds: its content is its name. What is run is what was
+    /// stored of it, here as in any other process.
+    pub fn ad_hoc(&self, skill: &Skill) -> Result<PinnedSkill, Error> {
+        let content = encode(skill)?;
+        let revision = record_revision(&content).to_string();
+        if let Some(pinned) = self.plans.get(&revision) {
+            return Ok(pinned);
+        }
+        let stored = decode(&content, &self.base.moment()).ok_or_else(|| Error::Unstorable {
+            skill: skill.id.to_string(),
+            dialect: skill.dialect.to_string(),
+        })?;
+        self.plans.add(Arc::new(stored), revision)
+    }
+
+    /// The row of a skill by its name, its number, its name in prose, or words that make its name.
+    pub(crate) async fn find_row(&self, name: &str) -> Result<Option<SkillRow>, Error> {
+        let store = self.store();
+        if let Some(row) = store.skill(name).await? {
+            return Ok(Some(row));
+        }
+        if let Ok(id) = name.parse()
+            && let Some(row) = store.skill_by_id(id).await?
+        {
+            return Ok(Some(row));
+        }
+        let by_name = SkillFilter {
+            name: Some(name.to_owned()),
+            limit: Some(2),
+            ..SkillFilter::default()
+        };
+        let mut rows = store.skills(by_name).await?;
+        if rows.len() == 1 {
+            return Ok(rows.pop());
+        }
+        Ok(store.skill(&slug(name)).await?)
+    }
+
+    /// A stored skill, made ready to run.
+    pub async fn pin_row(&self, row: &SkillRow) -> Result<PinnedSkill, Error> {
+        if let Some(pinned) = self.plans.get(&row.text.revision) {
+            return Ok(pinned);
+        }
+        if row.text.origin == SkillOrigin::File {
+            let file = self.file_of(row).await?;
+            let file = file.ok_or_else(|| self.unknown(&row.text.skill))?;
+            return self.plans.pin(&file);
+        }
+        let lost = || Error::RevisionLost {
+            skill: row.text.skill.clone(),
+            revision: row.text.revision.clone(),
+        };
+        let content = self.store().skill_content(row.id).await?;
+        let content = content.ok_or_else(lost)?;
+        let mut skill = self.read_record(&content).ok_or_else(lost)?;
+        skill.id = SkillId::new(row.text.skill.clone());
+        self.plans.add(Arc::new(skill), row.text.revision.clone())
+    }
+
+    /// A record as a skill; none if it is not one, which its checks at creation rule out.
+    pub fn read_record(&self, content: &str) -> Option<Skill> {
+        let (record, authority) = read_record_text(content)?;
+        match parse_record(&Value::Object(record), &self.base.moment()).document? {
+            Document::Skill(skill) => Some(with_authority(*skill, authority)),
+            Document::Domain(_) | Document::Agent(_) => None,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The skills of files as tools have changed them: the files that are loaded, with the overlays that
+//! the store keeps.
+//!
+//! Everything in the engine that looks at skills of files looks here. The overlays are read again when
+//! the files are followed, when agents look at all skills, after each change in this process, and when
+//! the row of a skill shows that another process has changed it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deft_base::Error;
+use deft_model::SkillId;
+use deft_registry::Snapshot;
+use deft_skillfile::Moment;
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::Library;
+use crate::overlay::Overlay;
+
+/// The overlays as they were last read.
+#[derive(Default)]
+pub(crate) struct Overlays(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By the name of the skill.
+    texts: BTreeMap<String, String>,
+    /// Files, and the same with the overlays.
+    made: Option<(Arc<Snapshot>, Arc<Snapshot>)>,
+}
+
+impl Overlays {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock()
+    }
+}
+
+impl Library {
+    /// The skills of files as they count now; deleted ones are left out.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        let files = self.files.snapshot();
+        let mut state = self.overlays.lock();
+        if state.texts.is_empty() {
+            return files;
+        }
+        if let Some((of, made)) = &state.made
+            && Arc::ptr_eq(of, &files)
+        {
+            return Arc::clone(made);
+        }
+        let made = Arc::new(changed(
+            &files,
+            &state.texts,
+            &self.base.moment(),
+            DeletedSkills::Hide,
+        ));
+        state.made = Some((files, Arc::clone(&made)));
+        made
+    }
+
+    /// Reads the overlays again.
+    pub async fn read_overlays(&self) -> Result<(), Error> {
+        let texts = self.store().changed_files().await?;
+        let texts: BTreeMap<String, String> = texts.into_iter().collect();
+        let mut state = self.overlays.lock();
+        if state.texts != texts {
+            *state = State { texts, made: None };
+        }
+        Ok(())
+    }
+
+    /// The overlay of a skill, as it is stored.
+    pub(crate) fn overlay_text(&self, skill: &str) -> Option<String> {
+        self.overlays.lock().texts.get(skill).cloned()
+    }
+}
+
+/// What becomes of deleted skills.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DeletedSkills {
+    Hide,
+    Keep,
+}
+
+fn changed(
+    files: &Snapshot,
+    texts: &BTreeMap<String, String>,
+    moment: &Moment,
+    deleted: DeletedSkills,
+) -> Snapshot {
+    let mut edited = BTreeMap::new();
+    for (skill, text) in texts {
+        let Some(file) = files.skill(skill) else {
+            continue;
+        };
+        let overlay = Overlay::read(text);
+        let loaded = if overlay.deleted && deleted == DeletedSkills::Hide {
+            None
+        } else {
+            Some(overlay.loaded(file, moment))
+        };
+        edited.insert(SkillId::new(skill.clone()), loaded);
+    }
+    files.edited(edited)
+}
+
+/// What tools changed about a file skill, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The fields that count in place of the file's.
+    pub fields: Vec<String>,
+    /// The agent whose rights the skill has since.
+    pub agent: Option<String>,
+}
+
+/// The skills of files for people: with the changes of tools, as the store has them, deleted ones among
+/// them. Beside them, what was changed, by skill.
+pub fn changed_files(
+    texts: Vec<(String, String)>,
+    files: Snapshot,
+    moment: &Moment,
+) -> (Snapshot, BTreeMap<String, FileChange>) {
+    if texts.is_empty() {
+        return (files, BTreeMap::new());
+    }
+    let texts: BTreeMap<String, String> = texts.into_iter().collect();
+    let changes = texts.iter().filter_map(|(skill, text)| {
+        let file = files.skill(skill)?;
+        let overlay = Overlay::read(text);
+        let change = FileChange {
+            fields: overlay.fields_in_force(&file.skill),
+            agent: overlay.authority.map(|authority| authority.agent),
+        };
+        Some((skill.clone(), change))
+    });
+    let changes = changes.collect();
+    (
+        changed(&files, &texts, moment, DeletedSkills::Keep),
+        changes,
+    )
+}

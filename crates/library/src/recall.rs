@@ -1,0 +1,185 @@
+//! Skills whose file is broken, as they were before (X14, S2.18): the store keeps what every skill
+//! file held when it could last be read, so that a broken edit is survived by a restart and by
+//! commands that start, run and end.
+//!
+//! Not here: which files are broken (that is the registry's), and reading them.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use deft_base::Error;
+use deft_model::{Revision, SkillId};
+use deft_registry::{Loaded, Snapshot, State};
+use deft_skillfile::Moment;
+use deft_store::{GoodFile, SkillFilter, SkillOrigin, SkillRow, Store};
+
+use crate::Library;
+use crate::skills::{decode, encode_file, is_called, path_of};
+use crate::standing::is_gone;
+use crate::sync::TOGETHER;
+
+/// The last good state of skills whose file is broken in this snapshot.
+pub async fn last_good(
+    store: &dyn Store,
+    snapshot: &Snapshot,
+    moment: &Moment,
+) -> Result<Vec<Loaded>, Error> {
+    let mut broken: HashMap<&Path, &Arc<Path>> = snapshot
+        .files()
+        .iter()
+        .filter(|file| file.state == State::Broken { kept: None })
+        .map(|file| (&*file.path, &file.path))
+        .collect();
+    if broken.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for file in store.good_files().await? {
+        let Some(path) = broken.get(Path::new(&file.path)).copied() else {
+            continue;
+        };
+        if snapshot.skill(&file.skill).is_none()
+            && let Some(loaded) = read_good(store, &file, path, moment).await?
+        {
+            broken.remove(&**path);
+            found.push(loaded);
+        }
+    }
+    // A store that an older deft wrote knows only those of timed skills.
+    let files = SkillFilter {
+        origin: Some(SkillOrigin::File),
+        ..SkillFilter::default()
+    };
+    for row in store.skills(files).await? {
+        // A file that was gone and is back has nothing that it could be kept as.
+        let found_before = |loaded: &Loaded| loaded.skill.id.as_str() == row.text.skill;
+        let absent = snapshot.skill(&row.text.skill).is_none() && !is_gone(&row);
+        let absent = absent && !found.iter().any(found_before);
+        if absent && let Some(loaded) = recall(store, &row, &broken, moment).await? {
+            broken.remove(&*loaded.path);
+            found.push(loaded);
+        }
+    }
+    Ok(found)
+}
+
+/// The skill that a file defined when it was good.
+async fn read_good(
+    store: &dyn Store,
+    file: &GoodFile,
+    path: &Arc<Path>,
+    moment: &Moment,
+) -> Result<Option<Loaded>, Error> {
+    let content = store.revision(&file.revision).await?;
+    let skill = content.and_then(|content| decode(&content, moment));
+    let (Some(mut skill), Some(revision)) = (skill, Revision::from_hex(&file.revision)) else {
+        return Ok(None);
+    };
+    skill.id = SkillId::new(file.skill.clone());
+    Ok(Some(Loaded {
+        skill,
+        revision,
+        path: Arc::clone(path),
+        siblings: Vec::new(),
+    }))
+}
+
+/// A skill as its row knows it, if one of the broken files is its own.
+async fn recall(
+    store: &dyn Store,
+    row: &SkillRow,
+    broken: &HashMap<&Path, &Arc<Path>>,
+    moment: &Moment,
+) -> Result<Option<Loaded>, Error> {
+    let text = &row.text;
+    let Some(content) = store.revision(&text.revision).await? else {
+        return Ok(None);
+    };
+    let own = path_of(&content);
+    let own = own.and_then(|path| broken.get(Path::new(&path)).copied());
+    let likely = || {
+        let mut files = broken.values();
+        files.find(|path| is_called(path, &text.skill)).copied()
+    };
+    let (Some(path), Some(revision)) = (own.or_else(likely), Revision::from_hex(&text.revision))
+    else {
+        return Ok(None);
+    };
+    Ok(decode(&content, moment).map(|mut skill| {
+        skill.id = SkillId::new(text.skill.clone());
+        Loaded {
+            skill,
+            revision,
+            path: Arc::clone(path),
+            siblings: Vec::new(),
+        }
+    }))
+}
+
+impl Library {
+    /// Stores what every skill file holds now, as far as that is new, and forgets files that are
+    /// gone. Costs one look at the store where nothing has changed.
+    pub async fn keep_good_files(&self) -> Result<(), Error> {
+        let snapshot = self.files.snapshot();
+        let known = self.store().good_files().await?;
+        let known: HashMap<&str, &str> = known
+            .iter()
+            .map(|file| (file.path.as_str(), file.revision.as_str()))
+            .collect();
+        let mut here = HashSet::new();
+        let mut fresh = Vec::new();
+        for file in snapshot.files() {
+            let Some(path) = file.path.to_str() else {
+                continue;
+            };
+            here.insert(path);
+            let State::Loaded(id) = &file.state else {
+                continue;
+            };
+            let loaded = snapshot.skill(id.as_str());
+            let revision = loaded.map(|loaded| loaded.revision.to_string());
+            if let (Some(loaded), Some(revision)) = (loaded, revision)
+                && known.get(path) != Some(&revision.as_str())
+                && let Some((_, content)) = encoded(loaded)
+            {
+                let good = GoodFile {
+                    path: path.to_owned(),
+                    skill: id.to_string(),
+                    revision,
+                };
+                fresh.push((good, content));
+            }
+        }
+        let gone = known.keys().filter(|path| !here.contains(**path));
+        let mut gone: Vec<String> = gone.map(|path| (*path).to_owned()).collect();
+        while !fresh.is_empty() || !gone.is_empty() {
+            let some = fresh.drain(..fresh.len().min(TOGETHER)).collect();
+            let store = self.store();
+            store
+                .keep_good_files(some, std::mem::take(&mut gone))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Stores skills that are in use although their files are broken, so that rows can refer to them.
+    pub(crate) async fn keep_contents(&self, skills: Vec<Arc<Loaded>>) -> Result<(), Error> {
+        for some in skills.chunks(TOGETHER) {
+            let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
+            self.store().keep_revisions(contents).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Revision and content of a skill. One that cannot be written down does not stop the others.
+fn encoded(loaded: &Loaded) -> Option<(String, String)> {
+    match encode_file(&loaded.skill, &loaded.path) {
+        Ok(content) => Some((loaded.revision.to_string(), content)),
+        Err(error) => {
+            tracing::warn!(%error, "a broken edit of it would not be survived");
+            None
+        }
+    }
+}

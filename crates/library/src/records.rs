@@ -1,0 +1,357 @@
+//! Skills as assistants store, change, list and delete them (S0.61, S0.64).
+//!
+//! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
+//! store. The tools with these names are in `deft-engine`; skills of files are changed in
+//! `changes.rs`.
+
+use std::path::Path;
+
+use deft_base::Error;
+use deft_model::{Authority, DisabledReason, Object, SkillId};
+use deft_records::{
+    Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
+    normalise,
+};
+use deft_registry::Loaded;
+use deft_store::{NewSkill, Put, SkillFilter, SkillOrigin, SkillRow};
+use deft_tools::Found;
+use serde_json::Value;
+
+use crate::lookup::{NamedSkill, record_key};
+use crate::rights::{
+    after_change, is_only_off, read_record_text, with_authority, write_record_text,
+};
+use crate::skills::record_revision;
+use crate::standing::ReplacedBy;
+use crate::{CHAT_SKILL, JOB_SKILL, Library};
+
+/// The field of a record that says when it fires.
+pub(crate) const TIMING: &str = "trigger_config";
+
+/// Names of skills that exist only in the engine: a record with one of them would pass for it.
+const RESERVED: [&str; 2] = [CHAT_SKILL, JOB_SKILL];
+
+/// A record that was stored or changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredSkill {
+    /// Its row.
+    pub row: SkillRow,
+    /// The record itself.
+    pub record: Object,
+    /// What it will do, in words.
+    pub words: String,
+    /// What was mended on the way.
+    pub normalised: Vec<String>,
+    /// Tools that it waits for.
+    pub missing_tools: Vec<String>,
+}
+
+impl Library {
+    /// Stores a new skill of a person.
+    pub async fn store_skill(&self, args: &Object) -> Result<StoredSkill, Error> {
+        self.store_skill_as(args, None).await
+    }
+
+    /// Stores a new skill with the rights of the agent that stores it.
+    pub async fn store_skill_as(
+        &self,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<StoredSkill, Error> {
+        let normalised = normalise(args, &self.base.moment());
+        let mut checked = self.check(&normalised).await?;
+        checked.skill = with_authority(checked.skill, by.map(Authority::not_agreed));
+        let mut new = self.new_record(&checked, None, self.base.now());
+        let free = self.free_name(&checked.skill.name, &new.text.skill).await?;
+        let takes_over = free.is_some();
+        new.replaces = free.map(|row| (row.id, row.version));
+        let stored = self.put(normalised, checked, new, by).await?;
+        if takes_over {
+            self.read_overlays().await?;
+        }
+        Ok(stored)
+    }
+
+    /// Changes a skill on behalf of a person. What is not given stays as it was.
+    pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<StoredSkill, Error> {
+        self.update_skill_as(target, args, None).await
+    }
+
+    /// Changes a skill with the rights of the agent that does.
+    pub async fn update_skill_as(
+        &self,
+        target: &Target,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<StoredSkill, Error> {
+        loop {
+            let changed = match self.look_up_target(target).await? {
+                NamedSkill::Record(row) => self.update_record(&row, args, by).await,
+                NamedSkill::File(loaded, row) => {
+                    let files = self.files.snapshot();
+                    let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
+                    self.update_file(file, row.as_ref(), args, by).await
+                }
+                NamedSkill::Gone(row) => Err(self.unknown(&row.text.skill)),
+            };
+            match changed {
+                // Another caller changed it at the same time: that is what is to be changed now.
+                Err(Error::Store(deft_store::Error::Changed { .. })) => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn update_record(
+        &self,
+        row: &SkillRow,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<StoredSkill, Error> {
+        let mut existing = self.content(row).await?;
+        // How it stands counts, not what was wished for when it was stored; what failed gets a new
+        // chance with its new content.
+        let off = row.standing.disabled;
+        let fires = matches!(off, None | Some(DisabledReason::Failures));
+        existing.insert("enabled".to_owned(), fires.into());
+        let mut normalised = merge(&existing, args, &self.base.moment());
+        let new_time = normalised.record.get(TIMING) != existing.get(TIMING);
+        if off == Some(DisabledReason::OneShotDone) && new_time {
+            // Unless something else is said, a new time wakes it.
+            existing.insert("enabled".to_owned(), true.into());
+            normalised = merge(&existing, args, &self.base.moment());
+        }
+        let mut checked = self.check(&normalised).await?;
+        let before = self.stored_by(row).await?;
+        let authority = after_change(before.as_ref(), by, args);
+        checked.skill = with_authority(checked.skill, authority);
+        let mut new = self.new_record(&checked, Some(row), self.base.now());
+        stop_waiting(&mut new, args);
+        self.put(normalised, checked, new, by).await
+    }
+
+    async fn put(
+        &self,
+        normalised: Normalised,
+        checked: Checked,
+        new: NewSkill,
+        by: Option<&Authority>,
+    ) -> Result<StoredSkill, Error> {
+        refuse_reserved(&checked.skill.name, &new.text.skill)?;
+        let replaces = new.replaces;
+        match self.store().put_skills(vec![new]).await?.pop() {
+            Some(Put::Stored(row)) => {
+                if let Some(by) = by {
+                    self.grant_stored(&row, &checked.skill, &by.agreed).await?;
+                }
+                self.base.bells().ring_all();
+                Ok(StoredSkill {
+                    words: describe_stored(
+                        &checked.skill,
+                        &self.base.moment(),
+                        row.timeline.next_at,
+                    ),
+                    normalised: self.notes(&checked, normalised.applied),
+                    row: *row,
+                    record: checked.record,
+                    missing_tools: checked.missing_tools,
+                })
+            }
+            Some(Put::Refused(found)) => match (replaces, &found) {
+                (Some((skill, _)), Some(other)) if other.id == skill => {
+                    Err(deft_store::Error::Changed { skill }.into())
+                }
+                _ => Err(taken(found.as_deref(), &checked.skill.name)),
+            },
+            None => Err(taken(None, &checked.skill.name)),
+        }
+    }
+
+    /// The record of a row, as it was stored; a file skill has none.
+    pub async fn content(&self, row: &SkillRow) -> Result<Object, Error> {
+        if row.text.origin == SkillOrigin::File {
+            return Err(Error::NotARecord {
+                skill: row.text.skill.clone(),
+            });
+        }
+        Ok(self.record_text(row).await?.0)
+    }
+
+    /// The rights of the agent that stored a record; none if a person did.
+    async fn stored_by(&self, row: &SkillRow) -> Result<Option<Authority>, Error> {
+        Ok(self.record_text(row).await?.1)
+    }
+
+    async fn record_text(&self, row: &SkillRow) -> Result<(Object, Option<Authority>), Error> {
+        let text = self.store().skill_content(row.id).await?;
+        read_record_text(&text.unwrap_or_default()).ok_or_else(|| Error::RevisionLost {
+            skill: row.text.skill.clone(),
+            revision: row.text.revision.clone(),
+        })
+    }
+
+    /// Records as skills, by name; one that cannot be read is left out.
+    pub async fn record_skills(&self) -> Result<Vec<Loaded>, Error> {
+        let records = SkillFilter {
+            origin: Some(SkillOrigin::Record),
+            ..SkillFilter::default()
+        };
+        let mut skills = Vec::new();
+        for row in self.list_skills(records).await? {
+            skills.extend(self.loaded(&row).await);
+        }
+        Ok(skills)
+    }
+
+    /// A record as a skill that was loaded.
+    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<Loaded> {
+        let content = self.store().skill_content(row.id).await.ok()??;
+        let pinned = self.pin_row(row).await.ok()?;
+        Some(Loaded {
+            skill: (*pinned.skill).clone(),
+            revision: record_revision(&content),
+            path: Path::new("").into(),
+            siblings: Vec::new(),
+        })
+    }
+
+    /// Stored skills, by name.
+    pub async fn list_skills(&self, filter: SkillFilter) -> Result<Vec<SkillRow>, Error> {
+        Ok(self.store().skills(filter).await?)
+    }
+}
+
+/// Tools that a record names: those it requires and those of its plan.
+fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
+    let list = |key: &str| record.get(key).and_then(Value::as_array);
+    let required = list("required_tools").into_iter().flatten();
+    let planned = list("execution_plan").into_iter().flatten();
+    let planned = planned.filter_map(|step| step.get("toolName"));
+    required.chain(planned).filter_map(Value::as_str)
+}
+
+/// The arguments of a planned call that are known already; templates are filled in when it fires.
+fn known_arguments(step: &Value) -> (Object, bool) {
+    let given = step["parameters"].as_object().cloned().unwrap_or_default();
+    let count = given.len();
+    let is_known = |value: &Value| !value.to_string().contains("{{");
+    let known: Object = given
+        .into_iter()
+        .filter(|(_, value)| is_known(value))
+        .collect();
+    let all = known.len() == count;
+    (known, all)
+}
+
+/// Whether the times of a record are those of the host's zone.
+fn reads_host_zone(checked: &Checked, applied: &[String]) -> bool {
+    let added = applied
+        .iter()
+        .any(|note| note.starts_with("added timezone"));
+    checked.skill.timing.as_ref().is_some_and(|timing| {
+        timing.interval_minutes.is_none() && (added || timing.timezone.is_none())
+    })
+}
+
+/// A skill that waits for its tools and is switched off is off by a wish, and tools do not wake it.
+pub(crate) fn stop_waiting(new: &mut NewSkill, changes: &Object) {
+    let waits = new.standing.disabled == Some(DisabledReason::MissingTools);
+    if waits && is_only_off(changes) {
+        new.standing.disabled = Some(DisabledReason::User);
+    }
+}
+
+fn refuse_reserved(name: &str, key: &str) -> Result<(), Error> {
+    if RESERVED.contains(&key) {
+        return Err(Error::NameTaken {
+            name: name.to_owned(),
+            by: "deft itself".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn taken(found: Option<&SkillRow>, name: &str) -> Error {
+    let (name, by) = match found {
+        Some(row) => (row.text.name.as_str(), format!("skill {}", row.id)),
+        None => (name, "another skill".to_owned()),
+    };
+    Error::NameTaken {
+        name: name.to_owned(),
+        by,
+    }
+}
+
+impl Library {
+    /// Planned calls that would be refused when they fire: with arguments that the tool does not take
+    /// after they are prepared like those of the call, or a chat that deft may not use.
+    fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
+        let plan = record.get("execution_plan").and_then(Value::as_array);
+        let steps = plan.into_iter().flatten().enumerate();
+        let wrong = |(at, step): (usize, &Value)| {
+            let tool = step["toolName"].as_str()?;
+            let router = &self.router;
+            let checked = match known_arguments(step) {
+                (all, true) => router.mended(tool, all).map(drop),
+                (some, false) => router.check_chats(tool, some),
+            };
+            let failure = checked.err()?;
+            let field = format!("execution_plan[{at}].parameters");
+            let problem = Problem::new(field, failure.message);
+            Some(match failure.hint {
+                Some(hint) => problem.hint(hint),
+                None => problem,
+            })
+        };
+        steps.filter_map(wrong).collect()
+    }
+
+    /// What was mended on the way, and a doubt about the zone of its times.
+    pub(crate) fn notes(&self, checked: &Checked, mut applied: Vec<String>) -> Vec<String> {
+        if reads_host_zone(checked, &applied) {
+            applied.extend(self.settings.zone_doubt.clone());
+        }
+        applied
+    }
+
+    /// Holds a record against the tools that there are.
+    pub async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
+        let moment = self.base.moment();
+        let known = |name: &str| match self.router.find(name) {
+            Found::Tool(_) | Found::Ambiguous(_) => ToolState::Known,
+            Found::Unknown { .. } => ToolState::Unknown,
+            Found::Missing { nearest } => ToolState::Missing { near: nearest },
+        };
+        // Servers that were never asked are asked before anything is said to be missing.
+        if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
+            drop(self.router.listed().await);
+        }
+        let checked = check(&normalised.record, &moment, &known).map_err(Error::Refused)?;
+        let problems = self.wrong_arguments(&checked.record);
+        if problems.is_empty() {
+            Ok(checked)
+        } else {
+            Err(Error::Refused(Refusal { problems }))
+        }
+    }
+
+    /// A checked record on its way into the store.
+    fn new_record(
+        &self,
+        checked: &Checked,
+        replaces: Option<&SkillRow>,
+        now: jiff::Timestamp,
+    ) -> NewSkill {
+        let authority = checked.skill.policy.authority.as_deref();
+        let content = write_record_text(&checked.record, authority);
+        let revision = record_revision(&content).to_string();
+        let mut skill = checked.skill.clone();
+        let key = record_key(&skill.policy.agent_id, skill.id.as_str());
+        skill.id = SkillId::new(key.clone());
+        let text = self.text(&skill, key, SkillOrigin::Record, revision);
+        match replaces {
+            None => self.new_skill(&skill, text, Some(content), now),
+            Some(row) => self.replacing(&skill, text, Some(content), row, now, ReplacedBy::ByTool),
+        }
+    }
+}

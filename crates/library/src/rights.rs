@@ -1,0 +1,218 @@
+//! What a stored record carries of the agent that stored it, and the standing grants that a person's
+//! yes to it becomes.
+//!
+//! The rights are part of the text that is stored, and so of the revision: the same record stored by
+//! a person and by an agent are two revisions, and a grant for one is none for the other.
+
+use std::sync::Arc;
+
+use deft_base::Error;
+use deft_model::{Authority, Body, Failure, FailureClass, Object, Skill};
+use deft_store::{Grant, SkillRow};
+use deft_workflow::{Operation, Path, Plan};
+use serde_json::{Value, json};
+
+use crate::Library;
+use crate::grants::{AllowedArguments, StepOperation};
+
+/// The key of the rights in the text of a record. No field of a record is called like this.
+const AUTHORITY: &str = "deft/authority";
+
+/// Fields of a record that say what it does. A person who writes one of them takes the record over.
+const BODY: [&str; 5] = [
+    "instructions",
+    "execution_plan",
+    "required_tools",
+    "preflight",
+    "heal",
+];
+
+/// Who gave a grant that was agreed to when a skill was stored, as the record says.
+pub const WHEN_STORED: &str = "the person who agreed when it was stored";
+
+/// The text of a record with the rights of the agent that stored it.
+pub(crate) fn write_record_text(record: &Object, authority: Option<&Authority>) -> String {
+    let mut record = record.clone();
+    record.shift_remove(AUTHORITY);
+    if let Some(authority) = authority {
+        record.insert(AUTHORITY.to_owned(), json!(authority));
+    }
+    Value::Object(record).to_string()
+}
+
+/// A record and the rights of the agent that stored it; none if the text is no record. Rights that
+/// cannot be read allow nothing.
+pub(crate) fn read_record_text(text: &str) -> Option<(Object, Option<Authority>)> {
+    let Ok(Value::Object(mut record)) = serde_json::from_str(text) else {
+        return None;
+    };
+    let authority = record.shift_remove(AUTHORITY);
+    let authority =
+        authority.map(|value| serde_json::from_value(value).unwrap_or_else(|_| Authority::none()));
+    Some((record, authority))
+}
+
+/// Who answers for a record after a change. An agent that changes anything puts it under its own
+/// rights; a person takes it over by writing what it does.
+pub(crate) fn after_change(
+    before: Option<&Authority>,
+    by: Option<&Authority>,
+    changes: &Object,
+) -> Option<Authority> {
+    let Some(by) = by else {
+        let takes_over = BODY.iter().any(|field| changes.contains_key(*field));
+        return before.filter(|_| !takes_over).cloned();
+    };
+    if is_only_off(changes) {
+        return before.cloned();
+    }
+    let by = by.not_agreed();
+    Some(before.map_or_else(|| by.clone(), |before| by.and(before)))
+}
+
+/// Whether a change switches a skill off and does nothing else.
+pub fn is_only_off(changes: &Object) -> bool {
+    changes.len() == 1 && changes.get("enabled") == Some(&Value::Bool(false))
+}
+
+impl Library {
+    /// A person has agreed to tools of a record when it was stored: the very operations of this
+    /// revision pass from now on.
+    pub(crate) async fn grant_stored(
+        &self,
+        row: &SkillRow,
+        skill: &Skill,
+        agreed: &[String],
+    ) -> Result<(), Error> {
+        for grant in self.stored_grants(row, skill, agreed) {
+            self.store().grant(grant).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Library {
+    fn stored_grants(&self, row: &SkillRow, skill: &Skill, agreed: &[String]) -> Vec<Grant> {
+        let Ok(plan) = Plan::compile(skill, &row.text.revision) else {
+            return Vec::new();
+        };
+        let mut grants = Vec::new();
+        for call in plan.calls() {
+            let (Some(step), Some(tool), Some(args)) = (call.step, call.tool, call.args) else {
+                continue;
+            };
+            if agreed.iter().any(|name| name == tool) {
+                let allowed = open_arguments(args);
+                grants.push(self.stored_grant(row, step, tool, args.clone(), &allowed));
+            }
+        }
+        if let Body::Instructions(_) = skill.body {
+            for tool in skill
+                .required_tools
+                .iter()
+                .filter(|tool| agreed.contains(tool))
+            {
+                let args = Value::Object(Object::new());
+                grants.push(self.stored_grant(
+                    row,
+                    "agent",
+                    tool,
+                    args,
+                    &AllowedArguments::Anything,
+                ));
+            }
+        }
+        grants
+    }
+
+    fn stored_grant(
+        &self,
+        row: &SkillRow,
+        step: &str,
+        tool: &str,
+        args: Value,
+        allowed: &AllowedArguments,
+    ) -> Grant {
+        let operation = Operation {
+            kind: "tool".to_owned(),
+            name: Some(tool.to_owned()),
+            args: Some(args),
+            remember: None,
+        };
+        let place = StepOperation {
+            skill: &row.text.skill,
+            revision: &row.text.revision,
+            path: &Path::from_text(step.to_owned()),
+            operation: &operation,
+        };
+        let (id, digest, pattern) = place.bound(allowed);
+        Grant {
+            id,
+            skill: row.text.skill.clone(),
+            revision: row.text.revision.clone(),
+            operation: digest,
+            pattern,
+            describes: format!("{step}: `{tool}`, agreed to when the skill was stored"),
+            by: WHEN_STORED.to_owned(),
+            at: self.base.now(),
+        }
+    }
+}
+
+/// Arguments that are only known when the step runs may be anything; the others are as written.
+fn open_arguments(args: &Value) -> AllowedArguments {
+    let Value::Object(args) = args else {
+        return AllowedArguments::Exactly;
+    };
+    let open: Object = args
+        .iter()
+        .filter(|(_, value)| value.to_string().contains("{{"))
+        .map(|(name, _)| (name.clone(), json!("*")))
+        .collect();
+    if open.is_empty() {
+        AllowedArguments::Exactly
+    } else {
+        AllowedArguments::Like(open)
+    }
+}
+
+/// The rights of a skill, set where it was read from the store.
+pub fn with_authority(mut skill: Skill, authority: Option<Authority>) -> Skill {
+    if authority.is_some() {
+        Arc::make_mut(&mut skill.policy).authority = authority.map(Arc::new);
+    }
+    skill
+}
+
+/// Refuses what an agent may not do to a skill of a file, also where the call could not be judged before:
+/// change or delete one that it may not name, or change one that gets secrets.
+pub(crate) fn refuse_change(
+    by: Option<&Authority>,
+    file: &Skill,
+    changes: Option<&Object>,
+) -> Result<(), Failure> {
+    let Some(by) = by else {
+        return Ok(());
+    };
+    if let Some(why) = not_named(by, file) {
+        return Err(denied(why));
+    }
+    let writes = changes.is_some_and(|changes| !is_only_off(changes));
+    if writes && !file.policy.secrets.is_empty() {
+        let why = format!("`{}` gets secrets, so only a person changes it", file.id);
+        return Err(denied(why));
+    }
+    Ok(())
+}
+
+/// Why an agent may not name a skill; none if it may.
+pub fn not_named(authority: &Authority, skill: &Skill) -> Option<String> {
+    let (id, agent) = (skill.id.as_str(), &authority.agent);
+    (!authority.may_run(id)).then(|| format!("`{id}` is not one of the skills of agent `{agent}`"))
+}
+
+/// A call that an agent may not make.
+pub fn denied(why: String) -> Failure {
+    Failure::new(FailureClass::Invalid, why)
+        .hint("a person can store or run the skill, or give the agent the tool")
+}

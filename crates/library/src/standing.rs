@@ -1,0 +1,419 @@
+//! Which skills fire: switched on and off by people, by files that come and go, and by tools that
+//! appear (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
+
+use deft_base::Error;
+use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
+use deft_registry::Loaded;
+use deft_schedule::LATE;
+use deft_store::{
+    NewSkill, Put, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
+};
+use deft_tools::Found;
+use jiff::Timestamp;
+
+use crate::Library;
+use crate::aftermath::{self, FinishedRun, KnownOutage, Terms};
+use crate::lookup::NamedSkill;
+use crate::timed::SkillTiming;
+
+impl Library {
+    /// Lets a skill fire. Its failures are forgiven.
+    pub async fn enable(&self, name: &str) -> Result<SkillRow, Error> {
+        loop {
+            let row = self.row_of(name).await?;
+            let now = self.base.now();
+            if self.is_lost(&row) {
+                return Err(Error::NotEnabled {
+                    skill: row.text.skill,
+                    why: "its file is gone".to_owned(),
+                });
+            }
+            let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+            let over = timed.as_ref().is_some_and(|timed| {
+                timed.is_one_shot() && self.timeline(timed, now).next_at.is_none()
+            });
+            if over {
+                return Err(Error::NotEnabled {
+                    skill: row.text.skill,
+                    why: "its only time has passed".to_owned(),
+                });
+            }
+            let on = match self.taken_back(&row).await? {
+                Some(back) => match self.put_file(back).await {
+                    Err(Error::Store(deft_store::Error::Changed { .. })) => None,
+                    stored => Some(stored?),
+                },
+                None => self.switch_on(&row, now).await?,
+            };
+            if let Some(row) = on {
+                self.base.bells().ring_all();
+                return Ok(row);
+            }
+        }
+    }
+
+    /// Why a file skill does not fire; none if it does.
+    pub(crate) async fn standing_of(&self, file: &Skill) -> Result<Option<DisabledReason>, Error> {
+        let row = self.store().skill(file.id.as_str()).await?;
+        Ok(match row.filter(|row| !is_gone(row)) {
+            Some(row) => row.standing.disabled,
+            None => self.first_standing_of(file),
+        })
+    }
+
+    /// Whether the file of a skill is not there.
+    fn is_lost(&self, row: &SkillRow) -> bool {
+        let snapshot = self.files.snapshot();
+        row.text.origin == SkillOrigin::File && snapshot.find(&row.text.skill).is_none()
+    }
+
+    /// Lets a skill not fire any more.
+    pub async fn disable(&self, name: &str) -> Result<SkillRow, Error> {
+        loop {
+            let row = self.row_of(name).await?;
+            let now = self.base.now();
+            let switched = self.switch_off(&row, DisabledReason::User, now).await?;
+            if let Some(row) = switched {
+                return Ok(row);
+            }
+        }
+    }
+
+    /// The row of a skill; a file skill without one gets it here.
+    pub(crate) async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
+        if let Some(row) = self.find_row(name).await? {
+            return Ok(row);
+        }
+        let loaded = match self.look_up(name).await? {
+            NamedSkill::Record(row) | NamedSkill::File(_, Some(row)) | NamedSkill::Gone(row) => {
+                return Ok(row);
+            }
+            NamedSkill::File(loaded, None) => loaded,
+        };
+        let key = loaded.skill.id.to_string();
+        let new = self.new_file(&loaded, self.base.now());
+        match self.store().put_skills(vec![new]).await?.pop() {
+            Some(Put::Stored(row) | Put::Refused(Some(row))) => Ok(*row),
+            _ => Err(Error::UnknownSkill {
+                name: key,
+                near: None,
+            }),
+        }
+    }
+}
+
+/// What gave a skill its new content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplacedBy {
+    /// Its file was edited, is back, or counts again.
+    ByFile,
+    /// A tool changed it, and said whether it is to fire.
+    ByTool,
+}
+
+/// Whether a skill fires, or will once its tools are there. What is off for another reason keeps
+/// that reason when its file goes: coming back must not undo the wish of a person (X1).
+pub(crate) fn may_fire(row: &SkillRow) -> bool {
+    matches!(
+        row.standing.disabled,
+        None | Some(DisabledReason::MissingTools)
+    )
+}
+
+/// What changes when a skill is switched off.
+pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
+    SkillChange {
+        standing: Standing {
+            disabled: Some(why),
+            ..row.standing.clone()
+        },
+        timeline: Some(Timeline::default()),
+        at: now,
+    }
+}
+
+/// The tools that a skill requires.
+pub fn required(row: &SkillRow) -> Vec<String> {
+    serde_json::from_str(&row.text.required_tools).unwrap_or_default()
+}
+
+/// Whether the file of a skill is not there any more.
+pub fn is_gone(row: &SkillRow) -> bool {
+    row.standing.disabled == Some(DisabledReason::FileRemoved)
+}
+
+impl Library {
+    pub(crate) fn timeline(&self, timed: &SkillTiming, now: Timestamp) -> Timeline {
+        timed.enabled(now, &self.base.host_zone())
+    }
+
+    /// Tools of a list that are not known to be there.
+    pub fn missing(&self, tools: &[String]) -> Vec<String> {
+        let there = |tool: &&String| !matches!(self.router.find(tool), Found::Tool(_));
+        tools.iter().filter(there).cloned().collect()
+    }
+
+    /// What the store has to know of a skill.
+    pub(crate) fn text(
+        &self,
+        skill: &Skill,
+        key: String,
+        origin: SkillOrigin,
+        revision: String,
+    ) -> SkillText {
+        let timed = SkillTiming::from_skill(skill, &self.base.moment());
+        SkillText {
+            skill: key,
+            agent_id: skill.policy.agent_id.clone(),
+            name: skill.name.clone(),
+            origin,
+            revision,
+            tier: skill.tier().to_string(),
+            trigger: skill.trigger.to_string(),
+            timing: timed.and_then(|timed| timed.text()),
+            required_tools: serde_json::to_string(&skill.required_tools).unwrap_or_default(),
+        }
+    }
+
+    /// A skill that the store does not know yet.
+    pub(crate) fn new_skill(
+        &self,
+        skill: &Skill,
+        text: SkillText,
+        content: Option<String>,
+        now: Timestamp,
+    ) -> NewSkill {
+        let disabled = self.first_standing(skill, text.timing.as_deref(), now);
+        let timed = text.timing.as_deref().and_then(SkillTiming::read);
+        let timeline = match (disabled, timed) {
+            (None, Some(timed)) => self.timeline(&timed, now),
+            _ => Timeline::default(),
+        };
+        NewSkill {
+            text,
+            content,
+            standing: Standing {
+                disabled,
+                ..Standing::default()
+            },
+            timeline,
+            replaces: None,
+            at: now,
+        }
+    }
+
+    /// The row of a file skill that the store does not know yet.
+    pub fn new_file(&self, loaded: &Loaded, now: Timestamp) -> NewSkill {
+        let key = loaded.skill.id.to_string();
+        let revision = loaded.revision.to_string();
+        let text = self.text(&loaded.skill, key, SkillOrigin::File, revision);
+        self.new_skill(&loaded.skill, text, None, now)
+    }
+
+    /// Why a file skill that the store does not know yet does not fire.
+    pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
+        let timing =
+            SkillTiming::from_skill(file, &self.base.moment()).and_then(|timed| timed.text());
+        self.first_standing(file, timing.as_deref(), self.base.now())
+    }
+
+    /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), as the
+    /// defaults of a home do (S0.86), and is a person's wish otherwise.
+    fn first_standing(
+        &self,
+        skill: &Skill,
+        timing: Option<&str>,
+        now: Timestamp,
+    ) -> Option<DisabledReason> {
+        if !skill.policy.enabled {
+            let default = self.settings.waiting_defaults.iter();
+            let mut default = default.filter(|id| **id == *skill.id.as_str());
+            let waits = default.next().is_some() || !self.missing(&skill.required_tools).is_empty();
+            return Some(if waits {
+                DisabledReason::MissingTools
+            } else {
+                DisabledReason::User
+            });
+        }
+        let timed = timing.and_then(SkillTiming::read)?;
+        let over = timed.is_one_shot() && self.timeline(&timed, now).next_at.is_none();
+        over.then_some(DisabledReason::OneShotDone)
+    }
+
+    /// A file skill with new content, or one that is back. How it stood stays, unless the file says
+    /// otherwise than before; its slots stay where they were unless the timing is another one.
+    pub(crate) fn changed_file(
+        &self,
+        skill: &Skill,
+        revision: &str,
+        row: &SkillRow,
+        now: Timestamp,
+    ) -> NewSkill {
+        let key = row.text.skill.clone();
+        let content = self.overlay_text(&key);
+        let text = self.text(skill, key, SkillOrigin::File, revision.to_owned());
+        self.replacing(skill, text, content, row, now, ReplacedBy::ByFile)
+    }
+
+    pub(crate) fn replacing(
+        &self,
+        skill: &Skill,
+        text: SkillText,
+        content: Option<String>,
+        row: &SkillRow,
+        now: Timestamp,
+        replaced: ReplacedBy,
+    ) -> NewSkill {
+        let same_timing = text.timing == row.text.timing;
+        let mut new = self.new_skill(skill, text, content, now);
+        new.replaces = Some((row.id, row.version));
+        let first = new.standing.disabled;
+        let kept = match (replaced, row.standing.disabled) {
+            (_, Some(DisabledReason::FileRemoved)) => first,
+            // A file that says nothing new about it does not overrule the wish of a person.
+            (ReplacedBy::ByFile, Some(DisabledReason::User)) => Some(DisabledReason::User),
+            // What waited for its tools goes on waiting.
+            (ReplacedBy::ByFile, why @ Some(DisabledReason::MissingTools))
+                if !skill.policy.enabled =>
+            {
+                why
+            }
+            // What stays off stays off for the same reason.
+            (ReplacedBy::ByTool, Some(why)) if !skill.policy.enabled => Some(why),
+            _ => first,
+        };
+        new.standing = Standing {
+            disabled: kept,
+            streak: 0,
+            backoff_until: None,
+            ..row.standing.clone()
+        };
+        if kept.is_some() {
+            new.timeline = Timeline::default();
+        } else if same_timing && row.standing.disabled.is_none() {
+            new.timeline = row.timeline;
+        }
+        new
+    }
+
+    /// What changes when a skill is switched on.
+    pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
+        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+        let timeline = timed.map(|timed| match timed.awaited(row) {
+            // Its time may have passed while it waited; then the misfire rule decides.
+            Some(at) => Timeline {
+                anchor: None,
+                next_at: Some(at),
+            },
+            None => self.timeline(&timed, now),
+        });
+        // What fires already keeps its phase.
+        let timeline = timeline.filter(|_| row.standing.disabled.is_some());
+        SkillChange {
+            standing: Standing {
+                disabled: None,
+                streak: 0,
+                backoff_until: None,
+                alerted_at: None,
+                ..row.standing.clone()
+            },
+            timeline,
+            at: now,
+        }
+    }
+
+    pub(crate) async fn switch_on(
+        &self,
+        row: &SkillRow,
+        now: Timestamp,
+    ) -> Result<Option<SkillRow>, Error> {
+        let change = self.switched_on(row, now);
+        let store = self.store();
+        Ok(store.change_skill(row.id, row.version, change).await?)
+    }
+
+    pub(crate) async fn switch_off(
+        &self,
+        row: &SkillRow,
+        why: DisabledReason,
+        now: Timestamp,
+    ) -> Result<Option<SkillRow>, Error> {
+        let change = switched_off(row, why, now);
+        let store = self.store();
+        Ok(store.change_skill(row.id, row.version, change).await?)
+    }
+
+    /// A slot that could not even become a run counts like a run that failed.
+    pub async fn count_failure(
+        &self,
+        row: &SkillRow,
+        (run, slot): (&str, Timestamp),
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        self.count_end(row, (run, slot), Outcome::Error, failure)
+            .await
+            .map(drop)
+    }
+
+    /// A run that was cancelled before anybody drove it means something to its skill all the same:
+    /// one that was to fire once is done.
+    pub async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
+        let Some(slot) = run.slot else {
+            return Ok(());
+        };
+        let by = run.cancel_by.as_deref().unwrap_or("somebody");
+        let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
+        while let Some(row) = self.store().skill(&run.skill).await? {
+            let id = run.id.as_str();
+            if self
+                .count_end(&row, (id, slot), Outcome::Cancelled, &failure)
+                .await?
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an end means for a skill that no driver saw. False if the skill has changed meanwhile.
+    async fn count_end(
+        &self,
+        row: &SkillRow,
+        (run, slot): (&str, Timestamp),
+        outcome: Outcome,
+        failure: &Failure,
+    ) -> Result<bool, Error> {
+        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+        let policy = deft_model::Policy::default();
+        let terms = Terms {
+            policy: &policy,
+            one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
+            notify_minutes: self.settings.notify_minutes,
+        };
+        let ended = FinishedRun {
+            run,
+            slot: Some(slot),
+            late: self.base.schedule_now().duration_since(slot) > LATE,
+            outcome,
+            failure: Some(failure),
+            summary: failure.message.clone(),
+            exhausted: None,
+            told: false,
+            outage: KnownOutage::No,
+            at: self.base.now(),
+            schedule_at: self.base.schedule_now(),
+            zone: &self.base.host_zone(),
+        };
+        let decision = aftermath::decide(row, &terms, &ended);
+        let store = self.store();
+        let changed = store.change_skill(row.id, row.version, decision.change);
+        if changed.await?.is_none() {
+            return Ok(false);
+        }
+        for notice in decision.notices {
+            let key = format!("{run} {}", notice.kind.word());
+            self.outbox.post(key, &notice).await?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,84 @@
+//! What is known around a skill, for checks that need it: tools as their servers last listed them,
+//! and other skills.
+//!
+//! No server is asked for it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deft_model::{Skill, nearest_name};
+use deft_registry::Loaded;
+use deft_skillfile::{Diagnostic, Surroundings, check_against, skills_run_by};
+use deft_tools::{Router, ServerState};
+
+use crate::Library;
+
+/// The most skills that are looked at for one that runs others.
+const MOST_SKILLS: usize = 200;
+
+/// The tools that a router knows of. Without servers nothing is known: those of a home may be yet to
+/// come.
+pub fn known_tools(router: &Router) -> Surroundings {
+    let mut known = Surroundings::default();
+    for tool in router.list() {
+        for name in [tool.shown.clone(), tool.name.clone(), tool.full_name()] {
+            known.tools.insert(name, Arc::clone(&tool.input_schema));
+        }
+    }
+    let health = router.health();
+    let mut used = health.iter().filter(|it| it.state != ServerState::Disabled);
+    known.complete = !health.is_empty() && used.all(|server| server.protocol.is_some());
+    let listed = health
+        .into_iter()
+        .filter(|server| server.protocol.is_some());
+    known.servers = listed.map(|server| server.server).collect();
+    known
+}
+
+/// What is wrong with a skill as far as it is about tools, for lists and logs. A skill that fires by
+/// itself waits for the tools it requires, which is said elsewhere: only slips are wrong there.
+pub fn check_tools(skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
+    if skill.timing.is_none() || skill.required_tools.is_empty() {
+        return check_against("", skill, known);
+    }
+    let mut skill = skill.clone();
+    let names = || known.tools.keys().map(String::as_str);
+    skill
+        .required_tools
+        .retain(|tool| nearest_name(tool, names()).is_some());
+    check_against("", &skill, known)
+}
+
+impl Library {
+    /// What is wrong with skills of files as far as it is about tools: those that the router knows of.
+    pub fn check_tools(&self) -> Vec<(Arc<Loaded>, Vec<Diagnostic>)> {
+        let known = known_tools(&self.router);
+        let snapshot = self.snapshot();
+        let checked = snapshot.skills().map(|loaded| {
+            let found = check_tools(&loaded.skill, &known);
+            (Arc::clone(loaded), found)
+        });
+        checked.filter(|(_, found)| !found.is_empty()).collect()
+    }
+}
+
+impl Library {
+    /// What is wrong with a skill in its surroundings. It has no places, as no file is looked at.
+    pub async fn check_surroundings(&self, skill: &Skill) -> Vec<Diagnostic> {
+        let mut known = known_tools(&self.router);
+        let mut skills = BTreeMap::from([(skill.id.to_string(), skills_run_by(skill))]);
+        let mut open = skills_run_by(skill);
+        while let Some(name) = open.pop() {
+            if skills.contains_key(&name) || skills.len() > MOST_SKILLS {
+                continue;
+            }
+            if let Ok(pinned) = self.find(&name).await {
+                let run = skills_run_by(&pinned.skill);
+                open.extend(run.iter().cloned());
+                skills.insert(name, run);
+            }
+        }
+        known.skills = Some(skills);
+        check_against("", skill, &known)
+    }
+}

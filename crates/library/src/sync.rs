@@ -1,0 +1,138 @@
+//! Lets the rows of the store follow the skill files: new ones are stored, changed ones replaced,
+//! removed ones switched off. Thousands of files cost a handful of transactions.
+//!
+//! Not here: how a skill stands after a change, which is decided in `standing.rs`.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use deft_base::Error;
+use deft_model::DisabledReason;
+use deft_registry::{Snapshot, State};
+use deft_store::{Put, SkillFilter, SkillOrigin, SkillRow};
+use jiff::Timestamp;
+
+use crate::Library;
+use crate::standing::{is_gone, may_fire, switched_off};
+
+/// So many skills are stored in one transaction: enough that thousands of files cost few syncs of the
+/// disk, and few enough that others who write wait only for a moment.
+pub(crate) const TOGETHER: usize = 1000;
+
+/// What following the files has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SyncReport {
+    /// Skills that are timed now and were not before.
+    pub added: Vec<String>,
+    /// Skills whose content is another one.
+    pub changed: Vec<String>,
+    /// Skills whose file is gone.
+    pub removed: Vec<String>,
+    /// Files whose name a record has already.
+    pub clashes: Vec<String>,
+}
+
+impl Library {
+    /// Lets the store know which file skills are timed, and which are no more.
+    pub async fn sync_files(&self) -> Result<SyncReport, Error> {
+        loop {
+            if let Some(synced) = self.sync_once().await? {
+                return Ok(synced);
+            }
+        }
+    }
+
+    /// One look at the files; none if a skill was changed at the same time.
+    async fn sync_once(&self) -> Result<Option<SyncReport>, Error> {
+        let now = self.base.now();
+        self.read_overlays().await?;
+        let snapshot = self.snapshot();
+        let mut synced = SyncReport::default();
+        let mut puts = Vec::new();
+        let mut fresh = Vec::new();
+        let mut known = self.file_rows().await?;
+        for loaded in snapshot
+            .skills()
+            .filter(|loaded| loaded.skill.timing.is_some())
+        {
+            let key = loaded.skill.id.to_string();
+            let revision = loaded.revision.to_string();
+            let row = match known.remove(&key) {
+                Some(row) => Some(row),
+                None => self.store().skill(&key).await?,
+            };
+            match row {
+                // A file that is off may leave its name to a record.
+                Some(row)
+                    if row.text.origin == SkillOrigin::Record && !loaded.skill.policy.enabled => {}
+                Some(row) if row.text.origin == SkillOrigin::Record => {
+                    tracing::warn!(skill = %key, "a file and a record have the same name");
+                    synced.clashes.push(key);
+                }
+                Some(row) if row.text.revision == revision && !is_gone(&row) => {}
+                Some(row) => {
+                    fresh.push(Arc::clone(loaded));
+                    puts.push(self.changed_file(&loaded.skill, &revision, &row, now));
+                    synced.changed.push(key);
+                }
+                None => {
+                    fresh.push(Arc::clone(loaded));
+                    puts.push(self.new_file(loaded, now));
+                    synced.added.push(key);
+                }
+            }
+        }
+        // First, so that there is no row without something to go on with.
+        self.keep_good_files().await?;
+        let broken = snapshot.files().iter();
+        let broken = broken.filter(|file| matches!(file.state, State::Broken { .. }));
+        let broken: HashSet<&Path> = broken.map(|file| &*file.path).collect();
+        fresh.retain(|loaded| broken.contains(&*loaded.path));
+        self.keep_contents(fresh).await?;
+        for some in puts.chunks(TOGETHER) {
+            let put = self.store().put_skills(some.to_vec()).await?;
+            if put.iter().any(|put| matches!(put, Put::Refused(_))) {
+                return Ok(None);
+            }
+        }
+        synced.removed = self.switch_off_removed(known, &snapshot, now).await?;
+        self.base.bells().ring_all();
+        Ok(Some(synced))
+    }
+
+    /// Rows of file skills by name.
+    async fn file_rows(&self) -> Result<BTreeMap<String, SkillRow>, Error> {
+        let files = SkillFilter {
+            origin: Some(SkillOrigin::File),
+            ..SkillFilter::default()
+        };
+        let rows = self.store().skills(files).await?;
+        let by_name = |row: SkillRow| (row.text.skill.clone(), row);
+        Ok(rows.into_iter().map(by_name).collect())
+    }
+
+    /// Switches off the skills of these rows whose file is gone or is not timed any more.
+    async fn switch_off_removed(
+        &self,
+        rows: BTreeMap<String, SkillRow>,
+        snapshot: &Snapshot,
+        now: Timestamp,
+    ) -> Result<Vec<String>, Error> {
+        let is_removed = |row: &SkillRow| {
+            let here = snapshot.skill(&row.text.skill);
+            let timed = here.is_some_and(|loaded| loaded.skill.timing.is_some());
+            !timed && row.text.timing.is_some() && may_fire(row)
+        };
+        let removed: Vec<SkillRow> = rows.into_values().filter(is_removed).collect();
+        for some in removed.chunks(TOGETHER) {
+            let off = some.iter().map(|row| {
+                let change = switched_off(row, DisabledReason::FileRemoved, now);
+                (row.id, row.version, change)
+            });
+            // A row that is changed at the same time is looked at again with the next change.
+            self.store().change_skills(off.collect()).await?;
+        }
+        Ok(removed.into_iter().map(|row| row.text.skill).collect())
+    }
+}

@@ -1,0 +1,147 @@
+//! When a skill fires, as it is kept beside the skill: enough to decide about a slot without reading
+//! the skill itself.
+
+use deft_model::{DisabledReason, Misfire, Skill, SkillEvent};
+use deft_schedule::{Cron, Rule, Schedule, parse_at, parse_zone};
+use deft_skillfile::Moment;
+use deft_store::{SkillRow, Timeline};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The schedule of a stored skill.
+#[derive(Clone, Debug)]
+pub struct StoredSchedule {
+    /// When it fires.
+    pub schedule: Schedule,
+    /// What becomes of late slots.
+    pub rule: Rule,
+    /// The zone of its times.
+    pub zone: TimeZone,
+}
+
+/// The schedule of a stored skill; none if it has no timing. An interval that does not run counts
+/// from when the skill was last changed.
+pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Option<StoredSchedule> {
+    let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
+    let anchor = row.timeline.anchor.or(Some(row.updated_at));
+    let zone = timed.zone.as_deref().and_then(|name| parse_zone(name).ok());
+    Some(StoredSchedule {
+        schedule: timed.schedule(anchor, host)?,
+        rule: timed.rule(),
+        zone: zone.unwrap_or_else(|| host.clone()),
+    })
+}
+
+/// The timing of a skill. Delays are instants here, and zones that were not given stay open: the
+/// host's may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillTiming {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cron: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    zone: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    every_minutes: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    event: Option<SkillEvent>,
+    misfire: Misfire,
+    window_seconds: u64,
+    /// There is a check before each run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preflight: bool,
+}
+
+impl SkillTiming {
+    /// The timing of a skill, seen from the moment in which it is stored; none if it has no timing.
+    pub(crate) fn from_skill(skill: &Skill, moment: &Moment) -> Option<Self> {
+        let timing = skill.timing.as_ref()?;
+        let zone = timing.timezone.as_deref().and_then(|z| parse_zone(z).ok());
+        let zone = zone.unwrap_or_else(|| moment.zone.clone());
+        let delayed = timing.delay_seconds.and_then(|seconds| {
+            let delay = SignedDuration::from_secs(i64::try_from(seconds).ok()?);
+            deft_schedule::after(moment.now, delay).ok()
+        });
+        let at = timing.at.as_deref();
+        let at = at.and_then(|text| parse_at(text, &zone).ok()).or(delayed);
+        Some(Self {
+            cron: timing.schedule.clone(),
+            zone: timing.timezone.clone(),
+            every_minutes: timing.interval_minutes,
+            at,
+            event: timing.event,
+            misfire: skill.policy.misfire,
+            window_seconds: skill.policy.misfire_window.as_secs(),
+            preflight: skill.policy.preflight.is_some(),
+        })
+    }
+
+    /// A stored timing; none if it cannot be read.
+    pub fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    pub(crate) fn text(&self) -> Option<String> {
+        serde_json::to_string(self).ok()
+    }
+
+    /// The schedule, with the grid of an interval where it started.
+    pub fn schedule(&self, anchor: Option<Timestamp>, host: &TimeZone) -> Option<Schedule> {
+        if let Some(cron) = &self.cron {
+            let zone = match &self.zone {
+                Some(name) => parse_zone(name).ok()?,
+                None => host.clone(),
+            };
+            let cron = Cron::parse(cron).ok()?;
+            return Some(Schedule::Cron { cron, zone });
+        }
+        if let Some(minutes) = self.every_minutes {
+            let every = deft_schedule::minutes(i64::from(minutes)).ok()?;
+            let anchor = anchor?;
+            return Some(Schedule::Interval { every, anchor });
+        }
+        self.at.map(Schedule::At)
+    }
+
+    /// What becomes of slots that could not run in time.
+    pub fn rule(&self) -> Rule {
+        let window = i64::try_from(self.window_seconds).unwrap_or(i64::MAX);
+        Rule {
+            misfire: self.misfire,
+            window: SignedDuration::from_secs(window),
+        }
+    }
+
+    /// Whether it fires once and then never again.
+    pub fn is_one_shot(&self) -> bool {
+        self.cron.is_none() && self.every_minutes.is_none() && self.event.is_none()
+    }
+
+    /// The event that fires it.
+    pub fn event(&self) -> Option<SkillEvent> {
+        self.event
+    }
+
+    /// The only slot of a skill that waits for tools, if that was still to come when the skill was
+    /// stored.
+    pub fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
+        let waits = row.standing.disabled == Some(DisabledReason::MissingTools);
+        let at = self.at.filter(|_| self.is_one_shot() && waits)?;
+        (at >= row.created_at).then_some(at)
+    }
+
+    /// Where a skill stands that is enabled now: an interval begins to count, and what lies in the
+    /// past is over.
+    pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> Timeline {
+        // Whole seconds, so that what listings show is the instant itself.
+        let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        let anchor = self.every_minutes.map(|_| second);
+        let schedule = self.schedule(anchor, host);
+        Timeline {
+            anchor,
+            next_at: schedule.and_then(|schedule| schedule.next_after(now)),
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Carries messages from the outbox to people: at least once, with receipts, again after failures,
+//! and given up at some point with the reason kept.
+//!
+//! Where messages go is the business of whoever implements [`Channel`].
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_base::{Base, Error, hex_digest};
+use deft_model::{Failure, FailureClass, RunId};
+use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
+use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::Notice;
+
+/// What a channel answers: a receipt, or why it could not and when to try again.
+pub type Delivered = Result<String, Undelivered>;
+
+/// A way to people.
+pub trait Channel: Send + Sync + 'static {
+    /// Hands a message over.
+    fn deliver<'a>(
+        &'a self,
+        parcel: &'a Parcel<'a>,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
+}
+
+/// A message on its way.
+pub struct Parcel<'a> {
+    /// The message.
+    pub notice: &'a Notice,
+    /// The same for every try, so that a receiver may notice.
+    pub key: &'a str,
+    row: &'a NoticeRow,
+    store: &'a dyn Store,
+}
+
+impl<'a> Parcel<'a> {
+    /// A message of the outbox, which keeps how much of it arrived.
+    pub fn new(notice: &'a Notice, key: &'a str, row: &'a NoticeRow, store: &'a dyn Store) -> Self {
+        Self {
+            notice,
+            key,
+            row,
+            store,
+        }
+    }
+
+    /// Whether nobody tried before; a try that could not be made at all counts for none.
+    pub fn is_first_try(&self) -> bool {
+        self.row.attempts <= 1
+    }
+
+    /// How many parts of the message arrived at earlier tries, where the receiver takes several.
+    pub fn arrived(&self) -> usize {
+        usize::try_from(self.row.parts).unwrap_or(usize::MAX)
+    }
+
+    /// Remembers that so many parts have arrived in all. It is stored at once, because this try may
+    /// be cut off before it ends.
+    pub async fn keep_arrived(&self, parts: usize) {
+        let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+        // A part that is sent twice is better than a message that ends in the middle.
+        if let Err(error) = self.store.keep_parts(self.row.id, parts).await {
+            tracing::warn!(notice = self.row.id, %error, "how much of a message arrived is not kept");
+        }
+    }
+}
+
+/// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
+/// what carries the message is not there: it counts for no try, and is never the last word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undelivered {
+    /// What went wrong.
+    pub failure: Failure,
+    /// How long the receiver wants to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+/// Messages are carried so many at a time.
+const TOGETHER: u32 = 16;
+
+/// How long a message is nobody else's while somebody tries to send it.
+const TRY: SignedDuration = SignedDuration::from_secs(120);
+
+/// How long a try may take: it is over before the message may be somebody else's, and a channel
+/// that hangs does not hold up other messages for good.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Waits between tries; after the last one a message is given up.
+const LADDER: [SignedDuration; 8] = [
+    SignedDuration::from_secs(5),
+    SignedDuration::from_secs(30),
+    SignedDuration::from_mins(2),
+    SignedDuration::from_mins(10),
+    SignedDuration::from_mins(30),
+    SignedDuration::from_hours(1),
+    SignedDuration::from_hours(3),
+    SignedDuration::from_hours(6),
+];
+
+/// How soon and how late somebody looks again whether what carries messages is back.
+const LOOK_AGAIN: [SignedDuration; 2] =
+    [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
+
+/// Messages that wait in the store to be sent.
+#[derive(Clone)]
+pub struct Outbox {
+    base: Base,
+}
+
+impl Outbox {
+    /// The outbox of a store.
+    pub fn new(base: Base) -> Self {
+        Self { base }
+    }
+
+    /// Adds a message that belongs to no run; false if one with the same key was added before.
+    pub async fn post(&self, key: impl Into<String>, notice: &Notice) -> Result<bool, Error> {
+        let new = NewNotice {
+            key: key.into(),
+            skill: notice.skill.clone(),
+            body: notice.body(),
+            at: self.base.now(),
+        };
+        let added = self.base.store().add_notice(new).await?;
+        self.base.bells().messages.notify_waiters();
+        Ok(added)
+    }
+
+    /// Tries to send every message that is due. Says how many arrived.
+    pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
+        let mut arrived = 0;
+        loop {
+            let mut lines = Lines::default();
+            lines.add(self.due(TOGETHER).await?);
+            let waiting = lines.begin();
+            if waiting.is_empty() {
+                return Ok(arrived);
+            }
+            let tries = waiting.into_iter().map(|line| self.send(line, channel));
+            for (_, sent) in join_all(tries).await {
+                arrived += sent?;
+            }
+        }
+    }
+
+    /// Sends messages as they become due, until it is stopped; what is being sent then is sent first.
+    /// One that takes its time holds up only those that go to the same place.
+    pub async fn carry(
+        &self,
+        channel: &Arc<dyn Channel>,
+        stop: &CancellationToken,
+    ) -> Result<(), Error> {
+        let mut lines = Lines::default();
+        let mut tries = FuturesUnordered::new();
+        loop {
+            let bell = self.base.bells().messages.notified();
+            let room = TOGETHER.saturating_sub(lines.under_way());
+            let mut next = None;
+            if room > 0 {
+                lines.add(self.due(room).await?);
+                next = self.base.store().next_notice().await?;
+            }
+            let begun = lines.begin().into_iter();
+            tries.extend(begun.map(|line| self.send(line, channel)));
+            let sleep = match next {
+                Some(at) => self.base.clock().sleep_until(at),
+                None => Box::pin(std::future::pending()),
+            };
+            tokio::select! {
+                Some((place, sent)) = tries.next(), if !tries.is_empty() => {
+                    lines.end(place);
+                    sent?;
+                }
+                () = sleep => {}
+                () = bell => {}
+                () = stop.cancelled() => break,
+            }
+        }
+        while let Some((_, sent)) = tries.next().await {
+            sent?;
+        }
+        Ok(())
+    }
+
+    /// Takes messages that are due, so that nobody else sends them meanwhile.
+    async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
+        let now = self.base.now();
+        let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
+        Ok(self.base.store().take_notices(now, until, most).await?)
+    }
+
+    /// Sends messages to one place, one after the other. Says where, and how many arrived.
+    async fn send(
+        &self,
+        line: Line,
+        channel: &Arc<dyn Channel>,
+    ) -> (Option<String>, Result<usize, Error>) {
+        let sent = self.send_in_order(&line.rows, channel).await;
+        (line.place, sent)
+    }
+
+    async fn send_in_order(
+        &self,
+        rows: &[NoticeRow],
+        channel: &Arc<dyn Channel>,
+    ) -> Result<usize, Error> {
+        let (mut arrived, mut silent_until) = (0, None);
+        for row in rows {
+            let now = self.base.now();
+            if let Some(at) = silent_until.or_else(|| too_late(row, now)) {
+                // It was not tried, and is tried when its turn has come.
+                let error = "earlier messages to the same place took too long".to_owned();
+                let end = NoticeEnd::Later { at, error };
+                self.base.store().end_notice(row.id, end, now).await?;
+                continue;
+            }
+            match self.try_to_send(row, channel).await? {
+                SendResult::Arrived => arrived += 1,
+                SendResult::Failed => {}
+                SendResult::Refused(until) => silent_until = Some(until),
+            }
+        }
+        Ok(arrived)
+    }
+
+    async fn try_to_send(
+        &self,
+        row: &NoticeRow,
+        channel: &Arc<dyn Channel>,
+    ) -> Result<SendResult, Error> {
+        let key = key_of(row);
+        let delivered = match serde_json::from_str::<Notice>(&row.body) {
+            Ok(notice) => {
+                let parcel = Parcel::new(&notice, &key, row, &**self.base.store());
+                let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
+                sent.unwrap_or_else(|_| Err(no_answer()))
+            }
+            Err(error) => Err(Undelivered {
+                failure: Failure::new(FailureClass::Invalid, error.to_string()),
+                retry_after: None,
+            }),
+        };
+        let now = self.base.now();
+        let asked = delivered.as_ref().err().and_then(|it| it.retry_after);
+        let end = match delivered {
+            Ok(receipt) => NoticeEnd::Sent { receipt },
+            Err(undelivered) => after_failure(row, &undelivered, now),
+        };
+        let tried = match &end {
+            NoticeEnd::Sent { .. } => SendResult::Arrived,
+            NoticeEnd::Again { at, .. } if asked.is_some() => SendResult::Refused(*at),
+            _ => SendResult::Failed,
+        };
+        if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
+            tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
+        }
+        if let NoticeEnd::Dead { error } = &end {
+            tracing::error!(notice = row.id, skill = row.skill, %error, "a message was given up");
+        }
+        self.base.store().end_notice(row.id, end, now).await?;
+        Ok(tried)
+    }
+}
+
+/// What came of a try.
+enum SendResult {
+    Arrived,
+    Failed,
+    /// The receiver wants to be left alone until then.
+    Refused(Timestamp),
+}
+
+/// Messages to one place, in the order in which they were left.
+struct Line {
+    /// None where the place is the usual one: what is told there has no order.
+    place: Option<String>,
+    rows: Vec<NoticeRow>,
+}
+
+/// Messages that were taken. Those that name a place are sent there one after the other: parts of
+/// two answers must not mix, and a chat reads from top to bottom.
+#[derive(Default)]
+struct Lines {
+    waiting: Vec<Line>,
+    /// Places to which somebody sends just now; others without a place are only counted.
+    busy: Vec<String>,
+    others: usize,
+}
+
+impl Lines {
+    fn add(&mut self, rows: Vec<NoticeRow>) {
+        for row in rows {
+            let notice = serde_json::from_str::<Notice>(&row.body);
+            let place = notice.ok().and_then(|notice| notice.target);
+            let same = |line: &&mut Line| place.is_some() && line.place == place;
+            match self.waiting.iter_mut().find(same) {
+                Some(line) => line.rows.push(row),
+                None => self.waiting.push(Line {
+                    place,
+                    rows: vec![row],
+                }),
+            }
+        }
+    }
+
+    /// The lines whose places are free.
+    fn begin(&mut self) -> Vec<Line> {
+        let busy = &self.busy;
+        let free = |line: &mut Line| !line.place.as_ref().is_some_and(|it| busy.contains(it));
+        let begun: Vec<Line> = self.waiting.extract_if(.., free).collect();
+        for line in &begun {
+            match &line.place {
+                Some(place) => self.busy.push(place.clone()),
+                None => self.others += 1,
+            }
+        }
+        begun
+    }
+
+    fn end(&mut self, place: Option<String>) {
+        match place {
+            Some(place) => self.busy.retain(|busy| *busy != place),
+            None => self.others = self.others.saturating_sub(1),
+        }
+    }
+
+    fn under_way(&self) -> u32 {
+        let waiting: usize = self.waiting.iter().map(|line| line.rows.len()).sum();
+        u32::try_from(self.busy.len() + self.others + waiting).unwrap_or(u32::MAX)
+    }
+}
+
+/// A message that waited for others so long that its own try could outlast the time for which it is
+/// nobody else's: the instant from which it is due again.
+fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
+    let patience = SignedDuration::try_from(PATIENCE).unwrap_or(TRY);
+    let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
+    let late = row.try_at.is_some_and(|until| over > until);
+    late.then_some(now)
+}
+
+/// The key of a message: the same for every try, and another one in every home. Its number alone
+/// would be used again by a new database, and a receiver would take its first message for an old one.
+fn key_of(row: &NoticeRow) -> String {
+    let run = row.run.as_ref().map_or("", RunId::as_str);
+    let at = row.at.as_nanosecond();
+    let whole = format!("{}\n{run}\n{}\n{at}\n{}", row.id, row.key, row.body);
+    let digest = hex_digest(whole.as_bytes());
+    format!("notice-{}", digest.get(..32).unwrap_or(&digest))
+}
+
+fn no_answer() -> Undelivered {
+    let message = format!("no answer within {} s", PATIENCE.as_secs());
+    Undelivered {
+        failure: Failure::new(FailureClass::Timeout, message),
+        retry_after: None,
+    }
+}
+
+/// What follows a try that failed. A wrong address or token does not get better by waiting.
+fn after_failure(row: &NoticeRow, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
+    let failure = &undelivered.failure;
+    let error = format!("{}: {}", failure.class, failure.message);
+    if failure.blocked {
+        // The older a message, the longer the wait, so that waits grow without being counted.
+        let [least, most] = LOOK_AGAIN;
+        let wait = now.duration_since(row.at).clamp(least, most);
+        let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        return NoticeEnd::Later { at, error };
+    }
+    let hopeless = matches!(
+        failure.class,
+        FailureClass::Auth | FailureClass::Invalid | FailureClass::NotFound
+    );
+    let step = usize::try_from(row.attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+    let Some(wait) = LADDER.get(step).filter(|_| !hopeless) else {
+        return NoticeEnd::Dead { error };
+    };
+    let asked = undelivered.retry_after;
+    let asked = asked.and_then(|wait| SignedDuration::try_from(wait).ok());
+    let wait = asked.map_or(*wait, |asked| asked.max(SignedDuration::from_secs(1)));
+    NoticeEnd::Again {
+        at: now.saturating_add(wait).unwrap_or(Timestamp::MAX),
+        error,
+    }
+}

@@ -1,0 +1,119 @@
+//! Skills that fire when something happens in deft (S0.83).
+//!
+//! What has happened is read from the store, once a minute and with every `deft tick`, so that an event
+//! counts whichever process was there when it happened. Each skill remembers up to where it was fired;
+//! the key of the run keeps two processes from firing it twice. Not here: keywords of messages, which
+//! fire nothing but put playbooks into prompts.
+
+use deft_base::Error;
+use deft_engine::{Admission, EVENT, Fire};
+use deft_library::SkillTiming;
+use deft_model::{Overlap, RunId, SkillEvent, Trigger};
+use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::Scheduler;
+
+/// How often it is looked up what has happened.
+const EVERY: SignedDuration = SignedDuration::from_mins(1);
+
+/// A conversation has ended when nothing was said in it for so long.
+const SILENCE: SignedDuration = SignedDuration::from_mins(15);
+
+/// How many of the newest conversations are looked at: those before are over, and known to be.
+const NEWEST: u32 = 100;
+
+/// Conversations of skills, in which no person says anything.
+const OF_SKILLS: &str = "skill:";
+
+impl Scheduler {
+    /// Fires skills as things happen, until it is stopped.
+    pub(crate) async fn watch_events(&self) -> Result<(), Error> {
+        loop {
+            let now = self.now();
+            self.fire_events(now).await?;
+            let next = now.saturating_add(EVERY).unwrap_or(Timestamp::MAX);
+            self.clock().sleep_until(next).await;
+        }
+    }
+
+    /// Queues a run for each skill whose event has happened since it was last fired.
+    pub async fn fire_events(&self, now: Timestamp) -> Result<Vec<RunId>, Error> {
+        let by_event = SkillFilter {
+            enabled: Some(true),
+            trigger: Some(Trigger::Event.to_string()),
+            ..SkillFilter::default()
+        };
+        let mut fired = Vec::new();
+        for row in self.store().skills(by_event).await? {
+            let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+            let Some(event) = timed.and_then(|timed| timed.event()) else {
+                continue;
+            };
+            if row.standing.backoff_until.is_some_and(|until| until > now) {
+                continue;
+            }
+            let happened = match event {
+                SkillEvent::ConversationEnded => self.last_ended(now).await?,
+            };
+            let Some(at) = happened else {
+                continue;
+            };
+            match self.fire_event(&row, event, at).await {
+                Ok(run) => fired.extend(run),
+                Err(error @ Error::Store(_)) => return Err(error),
+                // It is tried again at the next look; other skills do not wait for it.
+                Err(error) => {
+                    tracing::warn!(skill = %row.text.skill, %error, "an event did not fire it");
+                }
+            }
+        }
+        Ok(fired)
+    }
+
+    /// Fires a skill for what happened up to an instant, unless it was fired for that.
+    async fn fire_event(
+        &self,
+        row: &SkillRow,
+        event: SkillEvent,
+        at: Timestamp,
+    ) -> Result<Option<RunId>, Error> {
+        let skill = &row.text.skill;
+        let mark = format!("event_seen:{skill}");
+        let seen = self.store().setting(&mark).await?;
+        let seen = seen.and_then(|seen| seen.parse::<Timestamp>().ok());
+        if seen.is_some_and(|seen| at <= seen) {
+            return Ok(None);
+        }
+        let pinned = self.library().pin_row(row).await?;
+        let fire = Fire {
+            skill: skill.clone(),
+            cause: EVENT.to_owned(),
+            key: Some(format!("{event} {skill} {at}")),
+            overlap: Some(pinned.skill.policy.overlap.unwrap_or(Overlap::Queue)),
+            ..Fire::default()
+        };
+        let admitted = self.engine.admit_pinned(fire, pinned).await?;
+        self.store().keep_setting(&mark, &at.to_string()).await?;
+        Ok(match admitted {
+            Admission::Run(run) => Some(run.id),
+            Admission::Existing(_) => None,
+        })
+    }
+
+    /// When the last of the conversations that have ended had its last message.
+    async fn last_ended(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let newest = ConversationFilter {
+            archived: true,
+            limit: Some(NEWEST),
+            ..ConversationFilter::default()
+        };
+        let rows = self.store().conversations(newest).await?;
+        let silent = now.saturating_sub(SILENCE).unwrap_or(Timestamp::MIN);
+        let ended = |row: &&ConversationRow| {
+            let over = row.archived_at.is_some() || row.updated_at <= silent;
+            over && !row.channel.starts_with(OF_SKILLS)
+        };
+        Ok(rows.iter().filter(ended).map(|row| row.updated_at).max())
+    }
+}

@@ -1,0 +1,70 @@
+//! When skills fire: slots that are due become runs, events fire skills, and health is watched.
+//!
+//! [`Scheduler`] stands above the engine: it decides what runs and when, the engine runs it. `ticker`
+//! decides about due slots, `serve` keeps the loops of a daemon. Not here: the maths of schedules
+//! (`deft-schedule`), driving runs, and where messages go.
+
+mod events;
+mod health;
+mod loss;
+mod model_health;
+mod overdue;
+mod pool;
+mod pulse;
+mod ready;
+mod serve;
+mod ticker;
+
+use std::sync::Arc;
+
+use deft_base::Clock;
+use deft_engine::{Engine, Library};
+use deft_store::Store;
+use jiff::Timestamp;
+
+pub use health::{Check, CheckStatus, Checks};
+pub use pool::Pool;
+pub use pulse::{Ahead, ClockCheck};
+pub use ticker::TickReport;
+
+/// Fires skills when they are due. Cheap to clone.
+#[derive(Clone)]
+pub struct Scheduler {
+    engine: Engine,
+    checks: Option<Arc<dyn Checks>>,
+    loss: Arc<loss::StoreLoss>,
+}
+
+impl Scheduler {
+    /// A scheduler that runs skills in this engine.
+    pub fn new(engine: &Engine) -> Self {
+        Self {
+            engine: engine.clone(),
+            checks: None,
+            loss: Arc::default(),
+        }
+    }
+
+    /// The same with the checks of the host, for its health reports.
+    #[must_use]
+    pub fn with_checks(mut self, checks: Arc<dyn Checks>) -> Self {
+        self.checks = Some(checks);
+        self
+    }
+
+    fn store(&self) -> &Arc<dyn Store> {
+        self.engine.store()
+    }
+
+    fn library(&self) -> &Library {
+        self.engine.library()
+    }
+
+    fn clock(&self) -> &Arc<dyn Clock> {
+        self.engine.base().clock()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.engine.base().now()
+    }
+}

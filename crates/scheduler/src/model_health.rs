@@ -1,0 +1,307 @@
+//! Watches the servers of models that somebody here has to look after (S0.68): one message when one
+//! is gone, one when it is back.
+//!
+//! Only models on this host or in its network are asked, once a minute, and only while a skill or a
+//! chat could want them. Models behind one address are one server, and one message. Asking costs
+//! nothing: no model is run. What is known is kept in the store, so that neither a restart nor
+//! `deft tick` repeats a message or a question. Not here: models of providers, whose failures are told
+//! by the runs that meet them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use deft_base::Error;
+use deft_engine::tier;
+use deft_model::{Body, Failure, Outage, StepKind, Tier};
+use deft_outbox::{Kind, Notice};
+use deft_store::{ConversationFilter, NewNotice, SkillFilter};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::Scheduler;
+
+/// How often a server is asked.
+const EVERY: SignedDuration = SignedDuration::from_mins(1);
+
+/// Looks that are so little apart from a minute count as one.
+const SLACK: SignedDuration = SignedDuration::from_secs(5);
+
+/// How long it may take to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// So often in a row it must have been silent: one that is busy or being restarted is not gone.
+const SILENT: u32 = 2;
+
+/// A chat in which something was said so recently is open.
+const OPEN: SignedDuration = SignedDuration::from_hours(1);
+
+/// Models behind one address.
+struct ModelServer {
+    address: String,
+    models: Vec<String>,
+}
+
+/// What is known of a server, as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Health {
+    #[serde(default)]
+    asked_at: Option<Timestamp>,
+    /// How often in a row it was silent.
+    #[serde(default)]
+    silent: u32,
+    #[serde(default)]
+    lost: Option<Loss>,
+}
+
+/// A server that is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Loss {
+    since: Timestamp,
+    told: LossAlert,
+}
+
+/// Whether people know of a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LossAlert {
+    /// They are to be told.
+    NotYet,
+    Here,
+    /// A run that met it has told them, and one that works again will.
+    ByRun,
+}
+
+impl Scheduler {
+    /// Asks the servers once a minute, as long as anything could want them.
+    pub(crate) async fn watch_models(&self) -> Result<(), Error> {
+        loop {
+            let next = self.now().saturating_add(EVERY);
+            let next = next.unwrap_or(Timestamp::MAX);
+            self.check_models().await?;
+            self.clock().sleep_until(next).await;
+        }
+    }
+
+    /// Asks the servers of local models whether they are there, if anything could want them and none
+    /// has asked within the last minute, and tells people what has changed.
+    pub async fn check_models(&self) -> Result<(), Error> {
+        let servers = self.local_servers();
+        if servers.is_empty() || !self.needs_models().await? {
+            return Ok(());
+        }
+        let looks = servers.iter().map(|server| self.look_at(server));
+        for looked in futures_util::future::join_all(looks).await {
+            looked?;
+        }
+        Ok(())
+    }
+
+    /// Whether the servers of local models are there, right now.
+    pub async fn ping_models(&self) -> Vec<(String, Result<(), Failure>)> {
+        let models = self.local_servers().into_iter();
+        let models = models.flat_map(|server| server.models);
+        let pings = models.map(|model| async move {
+            let answered = self.engine.agents().models().ping(&model, PATIENCE).await;
+            (model, answered)
+        });
+        futures_util::future::join_all(pings).await
+    }
+
+    fn local_servers(&self) -> Vec<ModelServer> {
+        let models = self.engine.agents().models();
+        let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for model in models.list().iter().filter(|model| model.is_local()) {
+            let address = model
+                .base_url
+                .as_deref()
+                .map(|url| url.trim_end_matches('/'));
+            let address = address.unwrap_or(model.provider.word());
+            let models = servers.entry(address.to_owned()).or_default();
+            models.push(model.name.clone());
+        }
+        let servers = servers.into_iter();
+        servers
+            .map(|(address, models)| ModelServer { address, models })
+            .collect()
+    }
+
+    /// Whether a skill could ask a model, or somebody chats.
+    async fn needs_models(&self) -> Result<bool, Error> {
+        let snapshot = self.library().snapshot();
+        let thinks = snapshot.skills().any(|loaded| {
+            let skill = &loaded.skill;
+            let steps = match &skill.body {
+                Body::Steps(workflow) => workflow.steps.as_slice(),
+                _ => &[],
+            };
+            let asks = |action: &StepKind| matches!(action, StepKind::Agent { .. });
+            tier(skill) == Tier::Agent || steps.iter().any(|step| asks(&step.kind))
+        });
+        if thinks {
+            return Ok(true);
+        }
+        // The plan of a record only calls tools.
+        let records = SkillFilter {
+            enabled: Some(true),
+            tier: Some(Tier::Agent.to_string()),
+            limit: Some(1),
+            ..SkillFilter::default()
+        };
+        if !self.store().skills(records).await?.is_empty() {
+            return Ok(true);
+        }
+        let newest = ConversationFilter {
+            limit: Some(1),
+            ..ConversationFilter::default()
+        };
+        let newest = self.store().conversations(newest).await?;
+        let since = self.now().saturating_sub(OPEN);
+        let since = since.unwrap_or(Timestamp::MIN);
+        Ok(newest.iter().any(|row| row.updated_at >= since))
+    }
+
+    async fn look_at(&self, server: &ModelServer) -> Result<(), Error> {
+        let now = self.now();
+        let key = format!("model_health:{}", server.address);
+        let mut health = self.health_of(&key).await?;
+        let wait = EVERY.saturating_sub(SLACK);
+        let asked = health.asked_at.map(|at| now.duration_since(at).abs());
+        let Some(model) = server
+            .models
+            .first()
+            .filter(|_| asked.is_none_or(|ago| ago >= wait))
+        else {
+            return Ok(());
+        };
+        let answered = self.engine.agents().models().ping(model, PATIENCE).await;
+        health.asked_at = Some(now);
+        match answered {
+            Ok(()) => {
+                // The message first: should this process end in between, the next one finds the same
+                // loss and the same message, which is sent once.
+                if let Some(loss) = health.lost.take() {
+                    self.tell_found(server, &loss, now).await?;
+                }
+                health.silent = 0;
+            }
+            Err(failure) => {
+                health.silent = health.silent.saturating_add(1);
+                if health.lost.is_none() && health.silent >= SILENT {
+                    let told = LossAlert::NotYet;
+                    health.lost = Some(Loss { since: now, told });
+                    self.keep_health(&key, &health).await?;
+                }
+                if let Some(loss) = &mut health.lost
+                    && loss.told == LossAlert::NotYet
+                {
+                    loss.told = self.tell_lost(server, &failure, loss.since, now).await?;
+                }
+            }
+        }
+        self.keep_health(&key, &health).await
+    }
+
+    async fn health_of(&self, key: &str) -> Result<Health, Error> {
+        let stored = self.store().setting(key).await?;
+        let read = |text: String| serde_json::from_str(&text).ok();
+        Ok(stored.and_then(read).unwrap_or_default())
+    }
+
+    async fn keep_health(&self, key: &str, health: &Health) -> Result<(), Error> {
+        let text = serde_json::to_string(health).unwrap_or_default();
+        Ok(self.store().keep_setting(key, &text).await?)
+    }
+
+    async fn tell_lost(
+        &self,
+        server: &ModelServer,
+        failure: &Failure,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<LossAlert, Error> {
+        let names = names(&server.models);
+        tracing::warn!(model = %names, %failure, "the server of a model does not answer");
+        let key = format!("model:{} lost {since}", server.address);
+        let mut known = false;
+        for outage in server.outages() {
+            known |= self.engine.incidents().watch(&outage, &key, now).await?;
+        }
+        if known {
+            return Ok(LossAlert::ByRun);
+        }
+        let text = format!(
+            "{failure}\nagents that use it fail until it is back; `deft doctor` asks again"
+        );
+        let title = format!("no answer from {names}");
+        self.tell_health(key, title, text, now).await?;
+        Ok(LossAlert::Here)
+    }
+
+    async fn tell_found(
+        &self,
+        server: &ModelServer,
+        loss: &Loss,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let names = names(&server.models);
+        tracing::info!(model = %names, "the server of a model answers again");
+        if loss.told == LossAlert::Here {
+            let since =
+                deft_schedule::day_and_time(loss.since, now, &self.engine.base().host_zone());
+            let title = format!("{names}: answering again");
+            let text = format!("{title}, after no answer since {since}");
+            let key = format!("model:{} found {}", server.address, loss.since);
+            self.tell_health(key, title, text, now).await?;
+        }
+        for outage in server.outages() {
+            self.engine.incidents().end_watched(&outage, now).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn tell_health(
+        &self,
+        key: String,
+        title: String,
+        text: String,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let notice = Notice {
+            kind: Kind::Health,
+            title,
+            text,
+            skill: None,
+            run: None,
+            target: None,
+            approval: None,
+            always: false,
+        };
+        let body = notice.body();
+        let new = NewNotice {
+            key,
+            skill: None,
+            body,
+            at,
+        };
+        self.store().add_notice(new).await?;
+        self.engine.base().bells().messages.notify_waiters();
+        Ok(())
+    }
+}
+
+impl ModelServer {
+    fn outages(&self) -> impl Iterator<Item = Outage> + '_ {
+        let models = self.models.iter().cloned();
+        models.map(Outage::Model)
+    }
+}
+
+/// "model `a`", "models `a` and `b`".
+fn names(models: &[String]) -> String {
+    let quoted: Vec<String> = models.iter().map(|model| format!("`{model}`")).collect();
+    match quoted.as_slice() {
+        [only] => format!("model {only}"),
+        [all @ .., last] => format!("models {} and {last}", all.join(", ")),
+        [] => "model".to_owned(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Skills that were to fire once, and whose time passed while they waited for tools.
+//!
+//! Nothing comes after their only slot, so it must not pass in silence: it becomes a `missed` row, and
+//! people are told. A tool that may be on a server which could not be asked yet is waited for as long
+//! as the misfire window allows.
+
+use deft_base::Error;
+use deft_engine::new_run_id;
+use deft_library::{SkillTiming, aftermath, required};
+use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
+use deft_schedule::LATE;
+use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
+use deft_tools::Found;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{Scheduler, TickReport};
+
+/// The shortest time between two looks.
+const MOMENT: SignedDuration = SignedDuration::from_secs(1);
+
+impl Scheduler {
+    /// Passes the slots of skills that have waited for tools too long. Says when to look again.
+    pub(crate) async fn miss_overdue(
+        &self,
+        now: Timestamp,
+        ticked: &mut TickReport,
+    ) -> Result<Option<Timestamp>, Error> {
+        let waiting = SkillFilter {
+            disabled: Some(DisabledReason::MissingTools),
+            ..SkillFilter::default()
+        };
+        let mut next: Option<Timestamp> = None;
+        for row in self.store().skills(waiting).await? {
+            let Some((slot, until)) = self.last_chance(&row) else {
+                continue;
+            };
+            if now > until {
+                self.miss(row, slot, now, ticked).await?;
+                continue;
+            }
+            let look = until.saturating_add(MOMENT).unwrap_or(Timestamp::MAX);
+            next = Some(next.map_or(look, |next| next.min(look)));
+        }
+        Ok(next)
+    }
+
+    /// Stores the slot as missed. The skill is enabled first, because only an enabled skill has slots;
+    /// should this process end in between, the slot fires late and waits for its tools as a run.
+    async fn miss(
+        &self,
+        row: SkillRow,
+        slot: Timestamp,
+        now: Timestamp,
+        ticked: &mut TickReport,
+    ) -> Result<(), Error> {
+        let why = self.lacks(&row);
+        let change = SkillChange {
+            standing: Standing {
+                disabled: None,
+                ..row.standing.clone()
+            },
+            timeline: Some(Timeline {
+                anchor: None,
+                next_at: Some(slot),
+            }),
+            at: now,
+        };
+        let changed = self.store().change_skill(row.id, row.version, change);
+        let Some(row) = changed.await? else {
+            return Ok(());
+        };
+        let failure = Failure::new(FailureClass::NotFound, why);
+        let mut step = SlotStep {
+            id: row.id,
+            from: slot,
+            rest: row.standing.backoff_until,
+            to: None,
+            passed: vec![PassedSlots {
+                run: new_run_id(),
+                slot,
+                until: None,
+                count: 1,
+                outcome: Outcome::Missed,
+                error: serde_json::to_string(&failure).unwrap_or_default(),
+            }],
+            last: true,
+            notice: None,
+            at: now,
+        };
+        step.notice = aftermath::lost(&row, &step, &self.engine.base().host_zone(), self.now());
+        self.pass(vec![step], ticked).await
+    }
+}
+
+impl Scheduler {
+    /// The only slot of a skill that waits for tools, and until when it can still fire.
+    fn last_chance(&self, row: &SkillRow) -> Option<(Timestamp, Timestamp)> {
+        let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
+        let slot = timed.awaited(row)?;
+        let hopeless = self.lacks_model(row) || required(row).iter().any(|it| self.is_absent(it));
+        let patience = if hopeless {
+            LATE
+        } else {
+            timed.rule().window.max(LATE)
+        };
+        let until = slot.saturating_add(patience).unwrap_or(Timestamp::MAX);
+        Some((slot, until))
+    }
+
+    /// Whether every server was asked, and none has the tool.
+    fn is_absent(&self, tool: &str) -> bool {
+        match self.engine.router().find(tool) {
+            Found::Missing { .. } => true,
+            Found::Tool(_) | Found::Ambiguous(_) | Found::Unknown { .. } => false,
+        }
+    }
+
+    /// What a skill waited for.
+    fn lacks(&self, row: &SkillRow) -> String {
+        let missing = self.library().missing(&required(row));
+        let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
+        match names.as_slice() {
+            [] if self.lacks_model(row) => "no model was configured at its time".to_owned(),
+            [] => "its tools were not available at its time".to_owned(),
+            [only] => format!("the tool {only} was not available at its time"),
+            _ => format!(
+                "the tools {} were not available at its time",
+                names.join(", ")
+            ),
+        }
+    }
+}

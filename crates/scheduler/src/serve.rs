@@ -1,0 +1,295 @@
+//! What stays around: looks at schedules when a slot comes, drives what is due, goes on with what
+//! others left, carries messages, follows tools and files.
+//!
+//! Nothing here polls for work: loops sleep until the earliest instant that the store knows of, or
+//! until the bell rings. The bell is rung by this process, by a doorbell from outside, and by a
+//! glance at the version of the store, which costs next to nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_base::Error;
+use deft_engine::WAITS_FOR_TOOL;
+use deft_outbox::Channel;
+use deft_store::SkillRow;
+use futures_util::StreamExt;
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::pulse::{Pulse, about_jump, about_start};
+use crate::{Pool, Scheduler};
+
+/// How often the store is asked whether anybody has written.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// How often owners of leases are checked for life.
+const RECOVER: Duration = Duration::from_secs(10);
+
+/// How far ahead skills are made ready, so that at their instant nothing is left to prepare.
+const AHEAD: SignedDuration = SignedDuration::from_millis(500);
+
+/// So many are made ready at a time.
+const TOGETHER: usize = 64;
+
+/// Runs that end together are followed by one look at what waits for them.
+const GATHER: Duration = Duration::from_millis(1);
+
+/// How often servers that announce no changes are asked again while skills wait for tools (S0.58).
+const ASK_AGAIN: SignedDuration = SignedDuration::from_mins(10);
+
+/// After something went wrong a loop rests, so that a broken disk is not asked a thousand times.
+const REST: Duration = Duration::from_secs(2);
+
+impl Scheduler {
+    /// Runs until it is told to stop, then lets what is going on come to an end within `grace`.
+    ///
+    /// A store whose file was deleted or replaced ends it at once, with an error: nothing that runs
+    /// could be recorded, and another process may fire the same slots.
+    pub async fn serve(
+        &self,
+        pool: &Pool,
+        channel: Arc<dyn Channel>,
+        stop: CancellationToken,
+        grace: Duration,
+    ) -> Result<(), Error> {
+        let stop = stop.child_token();
+        let loops = tokio_util::task::TaskTracker::new();
+        let until = |work: Work| {
+            let (scheduler, stop) = (self.clone(), stop.clone());
+            loops.spawn(async move { stop.run_until_cancelled(work.run(&scheduler)).await });
+        };
+        until(Work::Schedules(pool.clone()));
+        until(Work::Runs(pool.clone()));
+        until(Work::Messages(channel));
+        until(Work::Tools);
+        until(Work::Glances);
+        until(Work::Orphans);
+        until(Work::Models);
+        until(Work::Events);
+        until(Work::Health);
+        let leases = tokio::spawn({
+            let engine = self.engine.clone();
+            async move { engine.keep_leases().await }
+        });
+        let lost = tokio::select! {
+            () = stop.cancelled() => None,
+            error = self.loss.wait() => Some(error),
+        };
+        if let Some(error) = lost {
+            stop.cancel();
+            leases.abort();
+            return Err(error);
+        }
+        loops.close();
+        loops.wait().await;
+        // What does not end in time is left as a crash would leave it: the next start goes on.
+        if tokio::time::timeout(grace, pool.idle()).await.is_err() {
+            tracing::warn!("runs were left unfinished; the next start goes on with them");
+        }
+        leases.abort();
+        Ok(())
+    }
+
+    async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
+        let mut ready_for = None;
+        let mut last = self.last_sign().await?;
+        let clock = self.clock();
+        let mut pulse = Pulse::new(self.now(), clock.lived());
+        loop {
+            let bell = self.engine.base().bells().schedules.notified();
+            let now = self.now();
+            let jump = pulse.beat(now, clock.lived());
+            let ticked = self.tick(now, pool).await?;
+            let said = match last.take() {
+                Some(last) => about_start(last, now, ticked.missed),
+                None => about_jump(jump, ticked.missed),
+            };
+            if let Some(said) = said {
+                tracing::warn!("{said}");
+            }
+            let next = if ticked.held_back {
+                // Those that are late go on when others of them are over, which rings the bell.
+                let soon = self.now().saturating_add(GLANCE);
+                Some(soon.unwrap_or(Timestamp::MAX))
+            } else {
+                let due = self.store().next_due().await?;
+                [due, ticked.look_again].into_iter().flatten().min()
+            };
+            let Some(next) = next else {
+                bell.await;
+                continue;
+            };
+            tokio::select! {
+                () = self.prepare_for(next, &mut ready_for) => {}
+                () = bell => {}
+            }
+        }
+    }
+
+    /// Waits for a slot, and makes everything ready shortly before.
+    async fn prepare_for(&self, next: Timestamp, ready_for: &mut Option<Timestamp>) {
+        let clock = self.clock();
+        let mut slot = clock.wait_for(next);
+        if *ready_for != Some(next) {
+            let ready = next.saturating_sub(AHEAD).unwrap_or(Timestamp::MIN);
+            clock.sleep_until(ready).await;
+            tokio::select! {
+                () = &mut slot => return,
+                () = self.make_ready(next) => *ready_for = Some(next),
+            }
+        }
+        slot.await;
+    }
+
+    /// Reads and compiles what is about to fire. What goes wrong is told when it fires.
+    async fn make_ready(&self, next: Timestamp) {
+        let until = next.saturating_add(AHEAD).unwrap_or(Timestamp::MAX);
+        let Ok(rows) = self.store().due_skills(None, until, 2048).await else {
+            return;
+        };
+        let ready = |row: SkillRow| async move {
+            drop(self.engine.make_ready(&row).await);
+        };
+        let rows = futures_util::stream::iter(rows);
+        rows.for_each_concurrent(TOGETHER, ready).await;
+    }
+
+    async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
+        loop {
+            let bell = self.engine.base().bells().runs.notified();
+            let Some(place) = pool.place().await else {
+                return Ok(());
+            };
+            if let Some(claimed) = self.engine.claim_due().await? {
+                let (scheduler, attention) = (self.clone(), pool.attention.clone());
+                pool.tasks.spawn(async move {
+                    let run = claimed.run.id.clone();
+                    let driven = scheduler.engine.drive_claimed(claimed, attention).await;
+                    if let Err(error) = driven {
+                        scheduler.loss.note(&error);
+                        tracing::error!(%run, %error, "a run was not driven");
+                    }
+                    drop(place);
+                    scheduler.engine.base().bells().runs.notify_waiters();
+                });
+                continue;
+            }
+            drop(place);
+            let sleep = match self.store().next_wake().await? {
+                Some(at) => self.clock().sleep_until(at),
+                None => Box::pin(std::future::pending()),
+            };
+            tokio::select! {
+                () = sleep => {}
+                () = bell => tokio::time::sleep(GATHER).await,
+            }
+        }
+    }
+
+    /// Tools and models that appear let skills fire and runs go on.
+    async fn follow_tools(&self) -> Result<(), Error> {
+        let mut changes = self.engine.router().changes();
+        loop {
+            let models = self.engine.base().bells().models.notified();
+            self.enable_ready(self.now()).await?;
+            let woken = self.store().wake(WAITS_FOR_TOOL, self.now()).await?;
+            if woken > 0 {
+                tracing::info!(
+                    woken,
+                    "tools or models have changed: runs that waited go on"
+                );
+            }
+            self.engine.base().bells().ring_all();
+            tokio::select! {
+                tools = changes.changed() => {
+                    if tools.is_err() {
+                        return Ok(());
+                    }
+                }
+                () = models => {}
+                asked = self.ask_again() => asked?,
+            }
+        }
+    }
+
+    /// Asks servers again after a while if skills wait for tools: those that announce no changes would
+    /// not say that a tool is there now.
+    async fn ask_again(&self) -> Result<(), Error> {
+        let clock = self.clock();
+        let until = clock.now().saturating_add(ASK_AGAIN);
+        clock.sleep_until(until.unwrap_or(Timestamp::MAX)).await;
+        if self.has_skills_without_tools().await? {
+            self.engine.router().refresh().await;
+        }
+        Ok(())
+    }
+
+    async fn glance(&self) -> Result<(), Error> {
+        let mut seen = self.store().version().await?;
+        loop {
+            tokio::time::sleep(GLANCE).await;
+            let version = self.store().version().await?;
+            if version != seen {
+                seen = version;
+                self.engine.base().bells().ring_all();
+            }
+        }
+    }
+
+    async fn recover_orphans(&self) -> Result<(), Error> {
+        loop {
+            let freed = self.engine.recover().await?;
+            if !freed.is_empty() {
+                tracing::info!(runs = freed.len(), "runs of others who are gone go on here");
+                self.engine.base().bells().ring_all();
+            }
+            tokio::time::sleep(RECOVER).await;
+        }
+    }
+}
+
+/// A loop that stays around.
+enum Work {
+    Schedules(Pool),
+    Runs(Pool),
+    Messages(Arc<dyn Channel>),
+    Tools,
+    Glances,
+    Orphans,
+    Models,
+    Events,
+    Health,
+}
+
+impl Work {
+    /// Goes on after whatever goes wrong.
+    async fn run(&self, scheduler: &Scheduler) {
+        loop {
+            let ended = match self {
+                Self::Schedules(pool) => scheduler.watch_schedules(pool).await,
+                Self::Runs(pool) => scheduler.drive_due(pool).await,
+                Self::Messages(channel) => {
+                    scheduler
+                        .engine
+                        .outbox()
+                        .carry(channel, &CancellationToken::new())
+                        .await
+                }
+                Self::Tools => scheduler.follow_tools().await,
+                Self::Glances => scheduler.glance().await,
+                Self::Orphans => scheduler.recover_orphans().await,
+                Self::Models => scheduler.watch_models().await,
+                Self::Events => scheduler.watch_events().await,
+                Self::Health => scheduler.watch_health().await,
+            };
+            match ended {
+                Ok(()) => return,
+                Err(error) => {
+                    scheduler.loss.note(&error);
+                    tracing::error!(%error, hint = error.hint(), "something went wrong");
+                }
+            }
+            tokio::time::sleep(REST).await;
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! One look at the schedules: what has come is settled, each slot under its own key, and what fires
+//! becomes runs.
+//!
+//! The clock is an argument. Deciding about slots is `deft-schedule`'s part, driving runs is not
+//! done here but handed to the [`Pool`].
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_base::Error;
+use deft_engine::{Admission, AdmittedRun, Attention, Fire, LeasedRun, new_run_id};
+use deft_library::{SkillTiming, aftermath};
+use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
+use deft_schedule::{Due, LATE, due, pace};
+use deft_store::{PassedSlots, SkillRow, SlotStep};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::Instant;
+
+use crate::pool::Late;
+use crate::{Pool, Scheduler};
+
+/// How many skills are looked at together.
+const TOGETHER: u32 = 1024;
+
+/// How many skills with several late slots have a turn in one look.
+const TURNS: usize = 64;
+
+/// How long slots that have come together wait for drivers before they are stored as queued.
+const NEAR: Duration = Duration::from_secs(1);
+
+/// What one look did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TickReport {
+    /// Runs that were begun or queued.
+    pub fired: Vec<RunId>,
+    /// Slots that brought no run, with the name of their row and the outcome.
+    pub passed: Vec<(RunId, Outcome)>,
+    /// How many slots were missed; a row may stand for several.
+    pub missed: u64,
+    /// Skills that fire from now on, because what they need is there.
+    pub enabled: Vec<String>,
+    /// Late slots are left that wait for others to be over.
+    pub held_back: bool,
+    /// When to look again, though no slot is due: a skill waits for tools past its time.
+    pub look_again: Option<Timestamp>,
+}
+
+impl Scheduler {
+    /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
+    /// of them are stored.
+    pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<TickReport, Error> {
+        let mut ticked = TickReport::default();
+        self.decide_slots(now, pool, &mut ticked).await?;
+        ticked.enabled = self.enable_ready(now).await?;
+        if !ticked.enabled.is_empty() {
+            // What was to fire once may have waited for its tools past its time.
+            self.decide_slots(now, pool, &mut ticked).await?;
+        }
+        ticked.look_again = self.miss_overdue(now, &mut ticked).await?;
+        Ok(ticked)
+    }
+
+    async fn decide_slots(
+        &self,
+        now: Timestamp,
+        pool: &Pool,
+        ticked: &mut TickReport,
+    ) -> Result<(), Error> {
+        let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
+        let mut paced = LatePacing::default();
+        loop {
+            // Slots that are on time never wait for those that are late.
+            let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
+            if !due.is_empty() {
+                let SlotDecisions { passing, firing } = self.decide(due, now);
+                self.pass(passing, ticked).await?;
+                self.fire_all(firing, pool, ticked).await?;
+                continue;
+            }
+            let SlotDecisions { passing, firing } =
+                self.late_slots(late, now, pool, &mut paced).await?;
+            ticked.held_back = paced.held_back;
+            if passing.is_empty() && firing.is_empty() {
+                return Ok(());
+            }
+            self.pass(passing, ticked).await?;
+            self.fire_all(firing, pool, ticked).await?;
+        }
+    }
+
+    /// Late slots that are settled now: all that bring no run, and as many that do as there is room
+    /// for. Each skill has one of these at a time, so that a night of downtime does not fill the
+    /// queue with all its slots.
+    async fn late_slots(
+        &self,
+        late: Timestamp,
+        now: Timestamp,
+        pool: &Pool,
+        paced: &mut LatePacing,
+    ) -> Result<SlotDecisions, Error> {
+        let unfinished = pool.unfinished();
+        let room = pace(unfinished.len());
+        // After downtime most slots may bring no run, and are settled many at a time. Those that
+        // wait for room are not read again and again.
+        let limit = if pool.sweeps() {
+            TOGETHER
+        } else {
+            count(room.max(1) + unfinished.len() + paced.fired.len())
+        };
+        let due = self.store().due_skills(None, late, limit).await?;
+        let SlotDecisions { passing, firing } = self.decide(due, now);
+        pool.set_sweeps(!passing.is_empty());
+        let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
+        let (waiting, mut free): (Vec<_>, Vec<_>) =
+            firing.into_iter().partition(|(row, _)| busy(row.id));
+        let mut room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        // Other processes make up for lost time too. Two that look in the same instant may begin
+        // their share each, and no more.
+        if !free.is_empty() && room > 0 {
+            let driven = self.store().late_running(LATE).await?;
+            room = room.min(pace(usize::try_from(driven).unwrap_or(usize::MAX)));
+        }
+        paced.held_back = !waiting.is_empty() || free.len() > room;
+        free.truncate(room);
+        // Others have no second late slot.
+        let again = free.iter().filter(|(_, coming)| coming.queues);
+        paced.fired.extend(again.map(|(row, _)| row.id));
+        Ok(SlotDecisions {
+            passing,
+            firing: free,
+        })
+    }
+
+    /// Begins the runs of slots, and waits until all of them are stored.
+    async fn fire_all(
+        &self,
+        slots: Vec<(Arc<SkillRow>, NextSlot)>,
+        pool: &Pool,
+        ticked: &mut TickReport,
+    ) -> Result<(), Error> {
+        let mut firing = FuturesUnordered::new();
+        // One patience for all: where runs are slow, the thousandth slot is stored as soon as the
+        // second.
+        let deadline = Instant::now() + NEAR;
+        for (row, coming) in slots {
+            let place = pool.place_by(deadline).await;
+            firing.push(self.launch(row, coming, pool.clone(), place));
+        }
+        while let Some(fired) = firing.next().await {
+            // A task that is gone has told why.
+            let Ok(fired) = fired else { continue };
+            match fired? {
+                (SlotResult::Run(run), step) => {
+                    ticked.fired.push(run);
+                    ticked.note(&step);
+                }
+                (SlotResult::Passed(step), _) => ticked.note(&step),
+                (SlotResult::Gone, _) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores slots that bring no run.
+    pub(crate) async fn pass(
+        &self,
+        steps: Vec<SlotStep>,
+        ticked: &mut TickReport,
+    ) -> Result<(), Error> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let counted = self.store().pass_slots(steps.clone()).await?;
+        for (step, counted) in steps.iter().zip(counted) {
+            if counted {
+                ticked.note(step);
+            }
+        }
+        self.ring_for(&steps);
+        Ok(())
+    }
+
+    /// People may be told something with these.
+    fn ring_for(&self, steps: &[SlotStep]) {
+        if steps.iter().any(|step| step.notice.is_some()) {
+            self.engine.base().bells().messages.notify_waiters();
+        }
+    }
+
+    /// Begins the run of a slot in the pool, and answers as soon as it is stored, together with
+    /// what was stored about slots before it.
+    fn launch(
+        &self,
+        row: Arc<SkillRow>,
+        coming: NextSlot,
+        pool: Pool,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> oneshot::Receiver<Result<(SlotResult, SlotStep), Error>> {
+        let (stored, answer) = oneshot::channel();
+        let late = coming.late.then(|| Late::enter(&pool, row.id));
+        let step = coming.step.clone();
+        let scheduler = self.clone();
+        let tasks = pool.tasks.clone();
+        // In a box: a future of this size is copied several times on its way into a task.
+        tasks.spawn(Box::pin(async move {
+            let mut place = place;
+            let begun = scheduler
+                .fire_slot(&row, coming, &pool.attention, place.is_some())
+                .await;
+            let (told, begun) = match begun {
+                Ok(SlotStart::Leased(run, mut begun)) => {
+                    begun.skill = Some(Arc::clone(&row));
+                    begun.place = place.take();
+                    (Ok(SlotResult::Run(run)), Some(begun))
+                }
+                Ok(SlotStart::Stored(fired)) => (Ok(fired), None),
+                Err(error) => (Err(error), None),
+            };
+            drop(stored.send(told.map(|fired| (fired, step))));
+            if let Some(begun) = begun {
+                let driven = scheduler.engine.drive_leased(begun, pool.attention).await;
+                if let Err(error) = driven {
+                    scheduler.loss.note(&error);
+                    tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
+                }
+            }
+            drop(place);
+            scheduler.engine.base().bells().runs.notify_waiters();
+            if late.is_some() {
+                drop(late);
+                scheduler.engine.base().bells().schedules.notify_waiters();
+            }
+        }));
+        answer
+    }
+
+    async fn fire_slot(
+        &self,
+        row: &SkillRow,
+        coming: NextSlot,
+        attention: &Attention,
+        drive: bool,
+    ) -> Result<SlotStart, Error> {
+        let slot = coming.slot.unwrap_or(coming.step.from);
+        let pinned = match self.library().pin_row(row).await {
+            Ok(pinned) => pinned,
+            Err(error) => return self.refuse(row, coming, &error).await,
+        };
+        let mut check_failed = None;
+        if coming.preflight {
+            match self.engine.check_preflight(&pinned, slot).await {
+                Ok(None) => {}
+                Ok(Some(why)) => {
+                    let failure = Failure::new(FailureClass::Other, why);
+                    return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
+                }
+                // The run says so, and what asks a model waits for the check.
+                Err(why) => check_failed = Some(why),
+            }
+        }
+        if let Some(why) = self.engine.agents().budget_spent(&pinned).await {
+            let failure = Failure::new(FailureClass::Budget, why);
+            return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
+        }
+        let fire = Fire {
+            skill: row.text.skill.clone(),
+            cause: "schedule".to_owned(),
+            slot: Some(slot),
+            step: Some(coming.step.clone()),
+            overlap: overlap(&coming, &pinned.skill.policy),
+            check_failed,
+            ..Fire::default()
+        };
+        // The skill of the row and no other: a file may have the same name.
+        let begun = if drive {
+            self.engine.begin_pinned(fire, pinned, attention).await
+        } else {
+            self.engine
+                .admit_pinned(fire, pinned)
+                .await
+                .map(AdmittedRun::Over)
+        };
+        match begun {
+            Ok(AdmittedRun::Over(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
+                Ok(SlotStart::Stored(SlotResult::Run(run.id)))
+            }
+            Ok(AdmittedRun::Over(Admission::Existing(_))) => self.go_past(coming).await,
+            Err(Error::SlotGone { .. }) => Ok(SlotStart::Stored(SlotResult::Gone)),
+            Ok(AdmittedRun::Leased(leased)) => Ok(SlotStart::Leased(leased.run().clone(), leased)),
+            Err(error @ Error::Store(_)) => Err(error),
+            Err(error) => self.refuse(row, coming, &error).await,
+        }
+    }
+
+    /// The slot has its row already, from before the clock was set back or the skill was made
+    /// anew: the skill moves on.
+    async fn go_past(&self, coming: NextSlot) -> Result<SlotStart, Error> {
+        self.store().pass_slots(vec![coming.step]).await?;
+        Ok(SlotStart::Stored(SlotResult::Gone))
+    }
+
+    /// A slot that cannot become a run has failed, and says why.
+    async fn refuse(
+        &self,
+        row: &SkillRow,
+        coming: NextSlot,
+        error: &Error,
+    ) -> Result<SlotStart, Error> {
+        let mut failure = Failure::new(FailureClass::Invalid, error.to_string());
+        failure.hint = error.hint();
+        let run = coming.step.passed.last().map(|passed| passed.run.clone());
+        let slot = coming.slot.unwrap_or(coming.step.from);
+        let started = self.pass_one(row, coming, Outcome::Error, &failure).await?;
+        if let SlotStart::Stored(SlotResult::Passed(_)) = &started {
+            let run = run.map_or_else(String::new, |run| run.to_string());
+            self.library()
+                .count_failure(row, (&run, slot), &failure)
+                .await?;
+        }
+        Ok(started)
+    }
+
+    async fn pass_one(
+        &self,
+        row: &SkillRow,
+        coming: NextSlot,
+        outcome: Outcome,
+        why: &Failure,
+    ) -> Result<SlotStart, Error> {
+        let mut step = coming.step;
+        step.passed.push(PassedSlots {
+            run: new_run_id(),
+            slot: coming.slot.unwrap_or(step.from),
+            until: None,
+            count: 1,
+            outcome,
+            error: serde_json::to_string(why).unwrap_or_default(),
+        });
+        step.notice = aftermath::lost(row, &step, &self.engine.base().host_zone(), self.now());
+        let counted = self.store().pass_slots(vec![step.clone()]).await?;
+        self.ring_for(std::slice::from_ref(&step));
+        Ok(SlotStart::Stored(match counted.first() {
+            Some(true) => SlotResult::Passed(step),
+            _ => SlotResult::Gone,
+        }))
+    }
+}
+
+impl TickReport {
+    fn note(&mut self, step: &SlotStep) {
+        let rows = step.passed.iter();
+        self.passed
+            .extend(rows.map(|passed| (passed.run.clone(), passed.outcome)));
+        let missed = step.passed.iter();
+        let missed = missed.filter(|passed| passed.outcome == Outcome::Missed);
+        self.missed += missed.map(|passed| passed.count).sum::<u64>();
+    }
+}
+
+/// What one look knows of late slots.
+#[derive(Default)]
+struct LatePacing {
+    /// Skills that had their turn.
+    fired: HashSet<i64>,
+    held_back: bool,
+}
+
+/// What became of a slot that was to fire.
+enum SlotResult {
+    Run(RunId),
+    Passed(SlotStep),
+    /// Somebody else was quicker.
+    Gone,
+}
+
+enum SlotStart {
+    Leased(RunId, Box<LeasedRun>),
+    Stored(SlotResult),
+}
+
+/// What comes next for a skill.
+struct NextSlot {
+    slot: Option<Timestamp>,
+    late: bool,
+    /// Late slots of `misfire: all` wait for each other.
+    queues: bool,
+    preflight: bool,
+    step: SlotStep,
+}
+
+/// Late slots of `misfire: all` wait for each other whatever the skill says; the one that is on time
+/// waits behind them, unless the skill says otherwise.
+fn overlap(coming: &NextSlot, policy: &Policy) -> Option<Overlap> {
+    let waits = coming.queues && (coming.late || policy.overlap.is_none());
+    waits.then_some(Overlap::Queue)
+}
+
+/// A skill whose timing nobody understands has no slots.
+fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
+    SlotStep {
+        id: row.id,
+        from: row.timeline.next_at.unwrap_or(now),
+        rest: row.standing.backoff_until,
+        to: None,
+        passed: Vec::new(),
+        last: false,
+        notice: None,
+        at: now,
+    }
+}
+
+/// What is to be done about slots that have come.
+#[derive(Default)]
+struct SlotDecisions {
+    passing: Vec<SlotStep>,
+    firing: Vec<(Arc<SkillRow>, NextSlot)>,
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+impl Scheduler {
+    fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> SlotDecisions {
+        let mut decided = SlotDecisions::default();
+        let zone = self.engine.base().host_zone();
+        for row in rows {
+            match coming(&row, now, &zone) {
+                Some(coming) if coming.slot.is_some() => {
+                    decided.firing.push((Arc::new(row), coming));
+                }
+                Some(mut coming) => {
+                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone, self.now());
+                    decided.passing.push(coming.step);
+                }
+                None => {
+                    tracing::error!(skill = %row.text.skill, "its timing cannot be read");
+                    decided.passing.push(nothing_left(&row, now));
+                }
+            }
+        }
+        decided
+    }
+}
+
+/// Decides about the slots of a skill; none if its timing cannot be read.
+fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
+    let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
+    let schedule = timed.schedule(row.timeline.anchor, zone)?;
+    let from = row.timeline.next_at?;
+    let Due { passed, fire, next } = due(
+        &schedule,
+        from,
+        now,
+        &timed.rule(),
+        row.standing.backoff_until,
+    );
+    let late = fire.is_some_and(|slot| slot.late);
+    let passed = passed.into_iter().map(|passed| PassedSlots {
+        run: new_run_id(),
+        slot: passed.slot,
+        until: passed.until,
+        count: passed.count,
+        outcome: passed.why.outcome(),
+        error: reason(passed.why.reason(zone)),
+    });
+    Some(NextSlot {
+        slot: fire.map(|slot| slot.at),
+        late,
+        queues: timed.rule().misfire == Misfire::All,
+        preflight: timed.preflight,
+        step: SlotStep {
+            id: row.id,
+            from,
+            rest: row.standing.backoff_until,
+            to: next,
+            passed: passed.collect(),
+            last: timed.is_one_shot(),
+            notice: None,
+            at: now,
+        },
+    })
+}
+
+fn reason(why: String) -> String {
+    serde_json::to_string(&Failure::new(FailureClass::Other, why)).unwrap_or_default()
+}
