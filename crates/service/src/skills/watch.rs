@@ -73,9 +73,7 @@ fn event(change: &Change) -> FileEvent {
             revision: revision.to_string(),
         },
         Change::Removed { id } => FileEvent::Removed { id: id.to_string() },
-        Change::Agent { id } => FileEvent::Agent {
-            agent: id.clone(),
-        },
+        Change::Agent { id } => FileEvent::Agent { agent: id.clone() },
         Change::Domain { name } => FileEvent::Domain {
             domain: name.clone(),
         },
