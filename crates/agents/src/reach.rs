@@ -17,7 +17,7 @@ use crate::{Agents, need, offers};
 /// How long the list of skills in the `skill` tool may be.
 const SKILL_TOOL_CHARS: usize = 12_000;
 
-/// EventKind an agent may use.
+/// What an agent may use.
 pub(super) struct Reach {
     pub(super) tools: Vec<Offer>,
     /// Tools that it is offered once it looks them up.

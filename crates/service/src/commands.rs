@@ -17,7 +17,7 @@ use jiff::Zoned;
 use serde_json::{Value, json};
 
 use crate::app::{self, App, broken_warning};
-use crate::runs::{self, StartRun};
+use crate::runs::{DrivenRun, StartRun};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
 
@@ -185,8 +185,8 @@ impl CommandRun {
     }
 
     /// The result of the command, from its run.
-    pub fn result(&self, app: &App, run: &str) -> Done<(CommandView, RunView)> {
-        let run = runs::detail(app, run)?.run;
+    pub fn result(&self, app: &App, run: &DrivenRun) -> Done<(CommandView, RunView)> {
+        let run = run.detail(app)?.run;
         let given = app
             .engine
             .library()

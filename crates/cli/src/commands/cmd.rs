@@ -92,7 +92,7 @@ impl Session<'_> {
         };
         let driven = watch.drive(&app, RunWork::Start(command.start.clone()))?;
         self.interrupted = driven.interrupted;
-        let (result, run) = command.result(&app, driven.run.id().as_str())?;
+        let (result, run) = command.result(&app, &driven.run)?;
         self.is_waiting = run.status == RunStatus::Waiting;
         app.close_unless(async move {
             let mut ends = driven.ends;

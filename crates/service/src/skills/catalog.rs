@@ -14,11 +14,11 @@ use deft_tools::{Found, Router};
 use deft_wire::skill::StoredSkill;
 use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::view::NEXT;
 use crate::app::{self, App};
 use crate::library::Library;
+use crate::shape::read_document;
 use crate::workspace::Workspace;
 
 /// The skills of a workspace.
@@ -232,13 +232,8 @@ pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Load
 
 /// A row as programs see it. The engine fills the same shape for its own tools.
 pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
-    let shown: Value = app
-        .block_on(app.engine.record_json(row))
-        .map_err(|error| app::failure(&error))?;
-    serde_json::from_value(shown).map_err(|error| {
-        let message = format!("the row of `{}` cannot be read: {error}", row.text.skill);
-        Failure::internal("store", message)
-    })
+    let shown = app.block_on(app.engine.record_json(row));
+    read_document(shown.map_err(|error| app::failure(&error))?)
 }
 
 /// Required tools that no server is known to provide.

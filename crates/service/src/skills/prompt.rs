@@ -11,6 +11,7 @@ use deft_wire::skill_files::{SkillPrompt, SkillTool};
 use deft_wire::{Done, Failure};
 
 use super::catalog::SkillCatalog;
+use crate::shape::read_document;
 use crate::workspace::Workspace;
 
 /// The list of skills for a prompt, at most so many characters long.
@@ -30,7 +31,7 @@ pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
         let message = "there are no skills, so there is no `skill` tool";
         Failure::input("no_skills", message)
     })?;
-    serde_json::from_value(tool).map_err(|error| Failure::internal("json", error.to_string()))
+    read_document(tool)
 }
 
 /// Skills of files and records.
