@@ -145,11 +145,10 @@ impl Progress {
     pub(crate) fn read(published: &Published) -> Option<Self> {
         let (path, change) = match &published.event {
             Event::Begun(begun) => {
+                let attempt = begun.attempt;
                 let change = match *begun.call {
                     Call::Wait { until } => Change::Waits { until },
-                    _ => Change::Began {
-                        attempt: begun.attempt,
-                    },
+                    _ => Change::Began { attempt },
                 };
                 (&begun.path, change)
             }
@@ -201,10 +200,8 @@ fn at_step(path: &Path, change: Change) -> Option<Progress> {
 
 /// The path of the loop that an item belongs to.
 fn loop_of(path: &Path) -> Option<&str> {
-    let text = path.as_str();
-    let is_item = text.ends_with(']');
-    let (of, _) = text.rsplit_once('[').filter(|_| is_item)?;
-    Some(of)
+    let item = path.as_str().strip_suffix(']')?;
+    item.rsplit_once('[').map(|(of, _)| of)
 }
 
 fn step_ended(ended: &CallEnd) -> Option<Progress> {
@@ -284,11 +281,9 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
             call,
             dispatch,
         } => {
-            let change = Change::Dispatched {
-                agent: dispatch.agent_id.clone(),
-                mission: shown(&dispatch.mission),
-            };
-            (turn, call, change)
+            let agent = dispatch.agent_id.clone();
+            let mission = shown(&dispatch.mission);
+            (turn, call, Change::Dispatched { agent, mission })
         }
         EventKind::Returned {
             turn,
@@ -297,11 +292,9 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
             ms,
             ..
         } => {
-            let change = Change::Returned {
-                took: Duration::from_millis(*ms),
-                error: error.as_ref().map(message),
-            };
-            (turn, call, change)
+            let took = Duration::from_millis(*ms);
+            let error = error.as_ref().map(message);
+            (turn, call, Change::Returned { took, error })
         }
         EventKind::Told {
             turn,
