@@ -17,7 +17,7 @@ use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use deft_service::app::{self, App, broken_warning};
-use deft_service::runs::{self, RunWork, StartRun};
+use deft_service::runs::{RunWork, StartRun};
 use deft_wire::FailureKind;
 
 pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
@@ -173,7 +173,7 @@ impl Shell<'_> {
         };
         let driven = watched.drive(&app, RunWork::Start(start))?;
         self.interrupted.set(driven.interrupted);
-        let detail = runs::detail(&app, driven.run.as_str())?;
+        let detail = driven.run.detail(&app)?;
         let (outcome, shown) = (detail.run.outcome, json!(detail));
         let result = app.engine.command_result(skill, &shown["outputs"]);
         app.close_unless(async move {

@@ -17,10 +17,11 @@ use crate::progress::{Screen, Tree};
 use crate::prompt::Prompt;
 use deft_service::App;
 use deft_service::runs::{
-    self, Answers, Drive, PlannedStep, PreparedSkill, RunWork, StartRun, Unprepared, Update,
+    self, Answers, Drive, DrivenRun, PlannedStep, PreparedSkill, RunWork, StartRun, Unprepared,
+    Update,
 };
 use deft_wire::FailureKind;
-use deft_wire::model::{Object, RunId};
+use deft_wire::model::Object;
 
 mod dry;
 mod outcome;
@@ -90,7 +91,7 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
 
 /// A run that was driven here.
 pub(crate) struct Driven {
-    pub run: RunId,
+    pub run: DrivenRun,
     /// The program was asked to end before the run did.
     pub interrupted: bool,
     /// Signals that are still to come.
@@ -127,36 +128,30 @@ impl Watch<'_> {
                 .map(|prompt| Arc::new(prompt) as Arc<_>),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
         };
-        let mut drive = runs::drive(app, work, answers)?;
+        let drive = runs::drive(app, work, answers)?;
         let (watched, ends) = app.block_on(async {
             let mut ends = Ends::listen();
-            let watched = watch(&mut drive, &screen, &mut ends).await;
+            let watched = watch(drive, &screen, &mut ends).await;
             (watched, ends)
         });
-        let watched = watched?;
-        if watched.existing {
+        let (run, interrupted) = watched?;
+        if run.is_existing() {
             self.output.note(&format!(
                 "run {} has this key already; nothing was run again",
-                watched.run
+                run.id()
             ));
         }
         Ok(Driven {
-            run: watched.run,
-            interrupted: watched.interrupted,
+            run,
+            interrupted,
             ends,
         })
     }
 }
 
-/// How a drive ended.
-struct Watched {
-    run: RunId,
-    existing: bool,
-    interrupted: bool,
-}
-
 /// Drives a run and draws it. The first signal to end cancels the run, the second one leaves it as it is.
-async fn watch(drive: &mut Drive, screen: &Arc<Screen>, ends: &mut Ends) -> Done<Watched> {
+/// Gives back whether there was one.
+async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(DrivenRun, bool)> {
     let mut turn = tokio::time::interval(TURN);
     let mut interrupted = false;
     loop {
@@ -164,15 +159,13 @@ async fn watch(drive: &mut Drive, screen: &Arc<Screen>, ends: &mut Ends) -> Done
             biased;
             update = drive.next() => match update? {
                 Update::Progress(progress) => screen.apply(&progress),
-                Update::Ended { run, existing } => {
-                    return Ok(Watched { run, existing, interrupted });
-                }
+                Update::Ended(run) => return Ok((run, interrupted)),
             },
             _ = turn.tick(), if screen.is_live() => screen.tick(),
             by = ends.next() => {
-                let run = drive.run().cloned().ok_or_else(not_begun)?;
-                if interrupted {
-                    return Ok(Watched { run, existing: false, interrupted });
+                if interrupted || drive.run().is_none() {
+                    let run = drive.leave().await?;
+                    return run.map(|run| (run, interrupted)).ok_or_else(not_begun);
                 }
                 interrupted = true;
                 drive.cancel(by).await?;

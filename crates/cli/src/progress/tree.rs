@@ -164,15 +164,15 @@ impl Tree {
                 (Mark::Done, note)
             }
             Change::Tolerated { error } => (Mark::Tolerated, clip(error)),
-            Change::Failed { error } => (Mark::Failed, clip(error)),
+            Change::Failed { error }
+            | Change::Returned {
+                error: Some(error), ..
+            } => (Mark::Failed, clip(error)),
             Change::Skipped { reason } => (Mark::Skipped, clip(reason)),
             Change::Reused => (Mark::Done, "as in the earlier run".to_owned()),
             Change::Asked { message } => (Mark::Waiting, clip(message)),
             Change::Answered { by } => (Mark::Pending, format!("answered by {by}")),
             Change::Returned { took, error: None } => (Mark::Done, duration(*took)),
-            Change::Returned {
-                error: Some(error), ..
-            } => (Mark::Failed, clip(error)),
             Change::LookedUp { .. } => (Mark::Tolerated, "looked up first".to_owned()),
             Change::Refused { reason, .. } => {
                 (Mark::Tolerated, format!("refused: {}", clip(reason)))

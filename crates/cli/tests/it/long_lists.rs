@@ -3,7 +3,7 @@
 use deft_model::{Overlap, RunId};
 use deft_store::{Admission, NewNotice, Outbox, Sqlite, SqliteOptions, Store};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::daemon::used_home;
 use crate::support::World;
@@ -52,7 +52,8 @@ fn world() -> World {
             store.add_notice(NewNotice {
                 skill: None,
                 key: format!("notice {n}"),
-                body: format!("{{\"text\": \"message {n}\"}}"),
+                body: json!({"kind": "message", "title": "", "text": format!("message {n}")})
+                    .to_string(),
                 at: Timestamp::UNIX_EPOCH,
             })
         });

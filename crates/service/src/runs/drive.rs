@@ -5,9 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use deft_engine::{Admission, Attention, Engine, Error, Published, ResumeWith};
 use deft_model::RunId;
+use deft_store::RunRow;
 use deft_wire::Done;
+use deft_wire::run::RunDetail;
 use tokio::sync::broadcast::Receiver;
 
+use super::history::detail_of;
 use super::progress::Progress;
 use super::{StartRun, find_row};
 use crate::app::{self, App};
@@ -60,12 +63,31 @@ pub enum Update {
     /// Something changed.
     Progress(Progress),
     /// The run is over, or waits for something else than this process.
-    Ended {
-        /// The run.
-        run: RunId,
-        /// Whether a run with the same key was there already, so that nothing was run.
-        existing: bool,
-    },
+    Ended(DrivenRun),
+}
+
+/// A run as a drive left it. It may be deleted meanwhile; what the drive knew of it stays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrivenRun {
+    row: Box<RunRow>,
+    existing: bool,
+}
+
+impl DrivenRun {
+    /// The run.
+    pub fn id(&self) -> &RunId {
+        &self.row.id
+    }
+
+    /// Whether a run with the same key was there already, so that nothing was run.
+    pub fn is_existing(&self) -> bool {
+        self.existing
+    }
+
+    /// The run with its steps.
+    pub fn detail(&self, app: &App) -> Done<RunDetail> {
+        detail_of(app, &self.row)
+    }
 }
 
 /// Prepares to drive a run. It begins with the first call of [`Drive::next`].
@@ -128,10 +150,10 @@ impl Drive {
                 let mut rest = rest.filter_map(|event| Progress::read(&event));
                 return Ok(match rest.next() {
                     Some(progress) => Update::Progress(progress),
-                    None => Update::Ended {
-                        run: ended.run().id.clone(),
+                    None => Update::Ended(DrivenRun {
+                        row: Box::new(ended.run().clone()),
                         existing: matches!(ended, Admission::Existing(_)),
-                    },
+                    }),
                 });
             }
             tokio::select! {
@@ -156,5 +178,18 @@ impl Drive {
         };
         let asked = self.engine.cancel(run, by).await;
         asked.map(drop).map_err(|error| app::failure(&error))
+    }
+
+    /// The run as it stands now, for a caller that stops driving; none if it has not begun.
+    pub async fn leave(self) -> Done<Option<DrivenRun>> {
+        let Some(run) = self.run() else {
+            return Ok(None);
+        };
+        let row = self.engine.store().run(run).await;
+        let row = row.map_err(|error| app::store(&error))?;
+        Ok(row.map(|row| DrivenRun {
+            row: Box::new(row),
+            existing: false,
+        }))
     }
 }

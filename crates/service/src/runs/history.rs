@@ -1,7 +1,7 @@
 //! Runs that are stored: lists, details, events, and what may be done to them from outside.
 
 use deft_model::RunId;
-use deft_store::{CancelState, PageEnd, RunFilter};
+use deft_store::{CancelState, PageEnd, RunFilter, RunRow};
 use deft_wire::event::EventView;
 use deft_wire::model::{Outcome, RunStatus};
 use deft_wire::run::{ListedRun, PrunedRuns, RunArchive, RunDetail, RunView};
@@ -72,32 +72,28 @@ impl RunPages<'_> {
     }
 }
 
-/// A run without its steps, by its id or the beginning of it.
-pub fn find(app: &App, id: &str) -> Done<RunView> {
-    view(&find_row(app, id)?)
-}
-
 /// A run with its steps.
 pub fn detail(app: &App, id: &str) -> Done<RunDetail> {
-    let row = find_row(app, id)?;
-    let shown = app.block_on(app.engine.show(&row));
-    read_document(shown.map_err(|error| app::failure(&error))?)
+    detail_of(app, &find_row(app, id)?)
 }
 
 /// The same, with whether the process that drove the run is gone.
 pub fn show(app: &App, id: &str) -> Done<RunDetail> {
     let row = find_row(app, id)?;
-    let shown = app.block_on(app.engine.show(&row));
-    let shown: RunDetail = read_document(shown.map_err(|error| app::failure(&error))?)?;
     Ok(RunDetail {
         owner_gone: Some(app.engine.is_abandoned(&row)),
-        ..shown
+        ..detail_of(app, &row)?
     })
+}
+
+pub(super) fn detail_of(app: &App, row: &RunRow) -> Done<RunDetail> {
+    let shown = app.block_on(app.engine.show(row));
+    read_document(shown.map_err(|error| app::failure(&error))?)
 }
 
 /// All events of a run so far.
 pub fn events(app: &App, id: &str) -> Done<Vec<EventView>> {
-    Ok(EventStream::open(app, id)?.next()?.events)
+    Ok(EventStream::open(app, id)?.read_new()?.events)
 }
 
 /// The events of a run as they come; another process may be driving it.
@@ -129,7 +125,7 @@ impl<'a> EventStream<'a> {
     }
 
     /// The events since the last look.
-    pub fn next(&mut self) -> Done<NewEvents> {
+    pub fn read_new(&mut self) -> Done<NewEvents> {
         // The row first: the event that ends the run is then among the events.
         let row = find_row(self.app, self.run.as_str())?;
         let found = self.app.engine.public_events(&row, self.after);

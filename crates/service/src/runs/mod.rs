@@ -5,12 +5,16 @@ mod drive;
 mod events_tests;
 mod history;
 mod progress;
+#[cfg(test)]
+mod progress_tests;
 mod start;
+#[cfg(test)]
+mod view_tests;
 
-pub use drive::{Answers, Drive, RunWork, Update, drive};
+pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, drive};
 pub use history::{
-    Cancelled, EventStream, NewEvents, RunPages, RunQuery, cancel, detail, events, export, find,
-    list, prune, show,
+    Cancelled, EventStream, NewEvents, RunPages, RunQuery, cancel, detail, events, export, list,
+    prune, show,
 };
 pub use progress::{Change, Progress};
 pub use start::{

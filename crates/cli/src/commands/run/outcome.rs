@@ -9,13 +9,13 @@ use super::{Driven, INTERRUPTED};
 use crate::failure::Done;
 use crate::output::Output;
 use crate::progress::duration;
-use deft_service::{App, runs};
+use deft_service::App;
 use deft_wire::model::{FailureClass, Outcome, RunStatus};
 use deft_wire::run::{RunDetail, RunError, RunView, StepStatus};
 
 /// Prints what became of a run, and gives the exit code for it.
 pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
-    let detail = runs::detail(app, driven.run.as_str())?;
+    let detail = driven.run.detail(app)?;
     let code = if driven.interrupted {
         ExitCode::from(INTERRUPTED)
     } else {

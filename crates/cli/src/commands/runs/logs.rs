@@ -30,7 +30,7 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
     }
     let mut stream = EventStream::open(&app, id)?;
     loop {
-        let new = stream.next()?;
+        let new = stream.read_new()?;
         for event in &new.events {
             if output.json {
                 output.line_of_json(&json!(event))?;

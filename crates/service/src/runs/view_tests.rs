@@ -1,0 +1,120 @@
+//! Runs as their public shapes.
+
+use deft_model::{Outcome, RunId, RunStatus};
+use deft_store::RunRow;
+use serde_json::{Value, json};
+
+use super::view;
+
+/// A run that failed, with everything that a row may hold.
+fn failed() -> RunRow {
+    let at = |text: &str| text.parse().unwrap();
+    RunRow {
+        id: RunId::new("run_1"),
+        skill: "demo".to_owned(),
+        revision: "r".to_owned(),
+        tier: "workflow".to_owned(),
+        agent_id: "main".to_owned(),
+        cause: "schedule".to_owned(),
+        slot: Some(at("2026-01-26T13:00:00Z")),
+        slot_until: Some(at("2026-01-26T14:00:00Z")),
+        slot_count: 2,
+        key: Some("k".to_owned()),
+        parent: Some(RunId::new("run_0")),
+        status: RunStatus::Done,
+        outcome: Some(Outcome::Error),
+        inputs: r#"{"z": 1, "a": [1.5, null]}"#.to_owned(),
+        outputs: Some(r#"{"text": "x"}"#.to_owned()),
+        error: Some(
+            json!({"class": "invalid", "code": "missing_flags", "message": "no `q`", "hint": "give it",
+                "in_doubt": true, "blocked": true, "outage": {"server": "mail"}, "step": "a[0]"})
+            .to_string(),
+        ),
+        usage: Some(
+            json!({"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.25, "llm_calls": 1,
+                "estimated_calls": 1})
+            .to_string(),
+        ),
+        admitted_at: at("2026-01-26T13:00:00.25Z"),
+        started_at: Some(at("2026-01-26T13:00:01Z")),
+        finished_at: Some(at("2026-01-26T13:00:02.5Z")),
+        wake_at: None,
+        waiting_for: None,
+        cancel_by: None,
+        owner: None,
+        finish_ordinal: 1,
+    }
+}
+
+/// A run that has just been asked for.
+fn queued() -> RunRow {
+    RunRow {
+        slot: None,
+        slot_until: None,
+        slot_count: 1,
+        key: None,
+        parent: None,
+        status: RunStatus::Queued,
+        outcome: None,
+        outputs: None,
+        error: None,
+        usage: None,
+        started_at: None,
+        finished_at: None,
+        waiting_for: Some("its turn".to_owned()),
+        ..failed()
+    }
+}
+
+#[test]
+fn the_shape_of_a_run_is_the_document_of_the_engine() {
+    for row in [failed(), queued()] {
+        let shown = serde_json::to_string(&view(&row).unwrap()).unwrap();
+        assert_eq!(shown, deft_engine::run_json(&row).to_string());
+    }
+}
+
+#[test]
+fn secrets_are_shown_by_name() {
+    let secret = deft_workflow::placeholder("nonce", "mail");
+    let row = RunRow {
+        inputs: json!({"key": secret, "list": [format!("x{secret}")]}).to_string(),
+        error: Some(json!({"class": "other", "message": secret}).to_string()),
+        waiting_for: Some(secret),
+        ..failed()
+    };
+    let run = view(&row).unwrap();
+    assert_eq!(
+        (
+            run.inputs,
+            run.error.map(|error| error.message),
+            run.waiting_for
+        ),
+        (
+            json!({"key": "[secret mail]", "list": ["x[secret mail]"]}),
+            Some("[secret mail]".to_owned()),
+            Some("[secret mail]".to_owned()),
+        )
+    );
+}
+
+/// A row that cannot be read is an error with its place.
+#[test]
+fn an_unreadable_row_names_its_run() {
+    let row = RunRow {
+        outputs: Some("{".to_owned()),
+        ..failed()
+    };
+    let failure = view(&row).unwrap_err();
+    assert_eq!(
+        (failure.code, failure.message),
+        (
+            "store",
+            "what is stored of run `run_1` cannot be read: EOF while parsing an object at line 1 \
+             column 1"
+                .to_owned()
+        )
+    );
+    assert_eq!(view(&failed()).unwrap().outputs, json!({"text": "x"}));
+    assert_eq!(view(&queued()).unwrap().outputs, Value::Null);
+}
