@@ -16,7 +16,7 @@ use super::unanswered;
 /// The channel of chats at the terminal.
 pub(super) const CHANNEL: &str = "cli";
 
-/// How much of an old conversation is shown when it is gone on with.
+/// How many messages of an old conversation are shown when it is resumed.
 const TAIL: usize = 4;
 
 /// A chat.
@@ -184,7 +184,7 @@ impl Session {
         self.last = None;
     }
 
-    /// Goes on with another conversation, and shows the end of it.
+    /// Resumes another conversation, and shows the end of it.
     pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
         let found = super::archive::find(&*self.company.talk, id).await?.view;
         let messages = self.company.talk.messages(&found.id).await?;

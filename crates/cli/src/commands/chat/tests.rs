@@ -211,7 +211,7 @@ async fn agents_and_refusals_are_lines() {
     );
 }
 
-/// An answer that nobody streamed is shown at the end, and so is what went wrong.
+/// An answer that was not streamed is shown at the end, and so is what went wrong.
 #[tokio::test]
 async fn ends_are_shown() {
     let mut world = world(true);
@@ -229,7 +229,7 @@ async fn ends_are_shown() {
 }
 
 #[tokio::test]
-async fn questions_are_asked_and_without_anybody_they_wait() {
+async fn questions_are_asked_and_wait_without_a_person() {
     let mut world = world(false);
     let reason = "an answer: delete it?".to_owned();
     let told = Do::Live(Live::Waiting { reason });
@@ -402,9 +402,9 @@ async fn what_was_not_answered_is_answered_first() {
     );
 }
 
-/// Whoever plans something is told that nobody is up to do it.
+/// A plan for later comes with a note when no daemon runs.
 #[tokio::test]
-async fn what_is_planned_needs_somebody_who_is_up() {
+async fn what_is_planned_needs_a_daemon() {
     for (tool, up, told) in [
         ("memory_store_skill", false, true),
         ("queue_task", false, true),

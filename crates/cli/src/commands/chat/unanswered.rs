@@ -40,7 +40,7 @@ pub(super) fn told(open: &Unanswered) -> String {
     }
 }
 
-/// Goes on with all of it for a script, which sees only that it happens.
+/// Resumes all of it for a script, which sees only that it happens.
 pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Output) -> Done<()> {
     for open in company.talk.unanswered(conversation).await? {
         output.note(&told(&open));
