@@ -449,7 +449,7 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
         Error::UnknownSkill { .. } | Error::DeletedSkill { .. } => "unknown_skill",
-        Error::BrokenSkill { .. } => "broken_skill",
+        Error::BrokenSkill { .. } | Error::Plan { .. } => "broken_skill",
         Error::UnknownAgent { .. } => "unknown_agent",
         Error::UnknownConversation { .. } => "unknown_conversation",
         Error::Agent(_) => "agent",
@@ -470,7 +470,6 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::NotExact { .. } => "not_exact",
         Error::NoTarget => "no_target",
         Error::SlotGone { .. } => "slot_gone",
-        Error::Plan { .. } => "broken_skill",
         Error::Heal { .. } => "config",
         Error::Owner { .. } => "file",
         // What deft stored itself cannot be used any more.
