@@ -69,5 +69,8 @@ fn who_enables_a_skill_hears_what_it_lacks() {
     world.write("home/skills/failing.yaml", text);
     let said = world.run(&["skills", "enable", "failing"]);
     assert!(said.contains("`failing` is enabled"), "{said}");
-    assert!(said.contains("nobody offers `no_such_tool`"), "{said}");
+    assert!(
+        said.contains("no connected server provides `no_such_tool`"),
+        "{said}"
+    );
 }
