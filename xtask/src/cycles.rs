@@ -14,15 +14,15 @@ const KNOWN: &[(&str, usize)] = &[
     ("channels", 2),
     ("cli", 4),
     ("config", 3),
-    ("engine", 30),
+    ("engine", 13),
     ("llm", 12),
     ("model", 3),
     ("registry", 10),
     ("schedule", 4),
-    ("service", 6),
-    ("skillfile", 10),
+    ("service", 7),
+    ("skillfile", 24),
     ("tools", 9),
-    ("workflow", 12),
+    ("workflow", 17),
 ];
 
 type Edges = BTreeMap<String, BTreeSet<String>>;

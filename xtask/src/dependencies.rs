@@ -8,25 +8,8 @@ use serde_json::Value;
 use crate::source::{Source, blank, product_sources, words};
 use crate::support::{metadata, read, root};
 
-const MOVING: &str = "code is being moved between crates";
-
 /// Dependencies that no code names, and why they are there. An entry that is not needed fails.
-const UNNAMED: &[(&str, &str, &str)] = &[
-    ("deft", "deft-llm", MOVING),
-    ("deft", "deft-store-testkit", MOVING),
-    ("deft", "serde", MOVING),
-    ("deft", "tokio-util", MOVING),
-    ("deft", "toml", MOVING),
-    ("deft", "toml_edit", MOVING),
-    ("deft-config", "insta", MOVING),
-    ("deft-config", "rustix", MOVING),
-    ("deft-config", "serde", MOVING),
-    ("deft-service", "deft-command", MOVING),
-    ("deft-service", "deft-records", MOVING),
-    ("deft-wire", "deft-model", MOVING),
-    ("deft-wire", "jiff", MOVING),
-    ("deft-wire", "serde_json", MOVING),
-];
+const UNNAMED: &[(&str, &str, &str)] = &[];
 
 /// What a manifest asks for, by the name that code uses.
 struct Dependency {

@@ -14,7 +14,10 @@ const ALLOWED: &[&str] = &["deft-config", "deft-service", "deft-wire"];
 
 /// Public functions of the service that take or return a JSON value because it belongs to users: inputs, outputs,
 /// arguments and results.
-const USER_DATA: &[(&str, &str)] = &[];
+const USER_DATA: &[(&str, &str)] = &[
+    ("runs/start.rs", "read_input"),
+    ("tools/call.rs", "read_value"),
+];
 
 #[test]
 fn front_ends_know_the_service_and_nothing_deeper() {

@@ -9,18 +9,7 @@ use crate::source::{Source, blank, product_sources, words};
 use crate::support::{files, root};
 
 /// The crate, the item, and what is wrong with it or why the check is. An entry that is not needed fails.
-const KNOWN: &[(&str, &str, &str)] = &[
-    ("agent", "PAGE_TOOLS", "need not be public"),
-    ("engine", "last_conversation", "unused"),
-    ("engine", "store_skills", "unused"),
-    ("model", "needs_yes", "only its own test calls it"),
-    ("registry", "help_with", "need not be public"),
-    ("schedule", "CATCH_UP", "need not be public"),
-    ("service", "lent_at", "need not be public"),
-    ("tools", "may_destroy", "need not be public"),
-    ("tools", "usual_variables", "need not be public"),
-    ("workflow", "takes_anything", "unused"),
-];
+const KNOWN: &[(&str, &str, &str)] = &[];
 
 const KINDS: [&str; 8] = [
     "fn", "struct", "enum", "const", "trait", "static", "type", "union",

@@ -18,6 +18,6 @@ mod setup;
 
 pub use classify::{Classification, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
 pub use event::{Address, AgentEnd, Event, EventKind, Interpretation, WrittenCommand};
-pub use machine::{CATALOG_TOOL, Divergence, MOST_OFFERED, Machine, PAGE_TOOLS, RESULT_TAG, Reply};
+pub use machine::{CATALOG_TOOL, Divergence, MOST_OFFERED, Machine, RESULT_TAG, Reply};
 pub use request::{Consent, Coverage, Facts, Request, RequestedCall, Resolution};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};

@@ -226,7 +226,7 @@ fn is_word(text: &str) -> bool {
 
 /// Names an operation: what a standing grant is bound to. The same step of the same revision with
 /// the same arguments; items of a loop and attempts share it.
-pub fn operation_digest(skill: &str, revision: &str, path: &Path, operation: &Operation) -> String {
+fn operation_digest(skill: &str, revision: &str, path: &Path, operation: &Operation) -> String {
     let operation = Operation {
         remember: None,
         ..operation.clone()

@@ -28,7 +28,7 @@ const BODY: [&str; 5] = [
 ];
 
 /// Who gave a grant that was agreed to when a skill was stored, as the record says.
-pub const WHEN_STORED: &str = "the person who agreed when it was stored";
+const WHEN_STORED: &str = "the person who agreed when it was stored";
 
 /// The text of a record with the rights of the agent that stored it.
 pub(crate) fn write_record_text(record: &Object, authority: Option<&Authority>) -> String {

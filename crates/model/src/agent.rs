@@ -91,13 +91,6 @@ impl Agent {
         let listed = |skills: &Vec<String>| skills.iter().any(named);
         self.allow_skills && self.skills.as_ref().is_none_or(listed)
     }
-
-    /// Whether a person has to agree to a call of a tool.
-    pub fn needs_yes(&self, tool: &str, destructive: bool) -> bool {
-        self.approve
-            .iter()
-            .any(|word| fits(word, tool) || (destructive && word == Self::DESTRUCTIVE))
-    }
 }
 
 /// Whether a name fits a pattern, in which `*` stands for anything.
@@ -161,9 +154,5 @@ mod tests {
         agent.tools = Some(vec!["fs_*".into()]);
         assert_eq!(agent.may_use_tool("fs_read"), Some(true));
         assert_eq!(agent.may_use_tool("gmail_send"), Some(false));
-        agent.approve = vec!["destructive".into(), "fs_write".into()];
-        assert!(agent.needs_yes("fs_write", false));
-        assert!(agent.needs_yes("fs_remove", true));
-        assert!(!agent.needs_yes("fs_read", false));
     }
 }

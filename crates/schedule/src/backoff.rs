@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 
 /// How many runs that make up for lost time may be unfinished at once.
-pub const CATCH_UP: usize = 4;
+const CATCH_UP: usize = 4;
 
 /// How long a skill rests after `streak` failures in a row: 1, 5, 15 and 60 minutes. `None` from
 /// the fifth on: it is to be disabled (X2).

@@ -22,7 +22,7 @@ mod words;
 mod zone;
 
 pub use at::{after, parse_at};
-pub use backoff::{CATCH_UP, backoff, pace};
+pub use backoff::{backoff, pace};
 pub use cron::Cron;
 pub use duration::{LengthError, from_seconds, hours, minutes, parse_duration, parse_length};
 pub use error::Error;

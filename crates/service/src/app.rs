@@ -425,7 +425,7 @@ pub fn max_running(config: &Config) -> usize {
 }
 
 /// Where a daemon lends its sandbox to commands that are started beside it.
-pub fn lent_at(home: &Path) -> PathBuf {
+fn lent_at(home: &Path) -> PathBuf {
     home.join("data").join("compute")
 }
 

@@ -115,7 +115,7 @@ const USUAL: [&str; 11] = [
 ];
 
 /// The usual variables of this process, for programs that it starts.
-pub fn usual_variables() -> Vec<(String, String)> {
+fn usual_variables() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| USUAL.contains(&name.as_str()))

@@ -38,7 +38,7 @@ pub use builtin::{Context, Definition, Handler, SecretUse};
 pub use call::{Call, Reply};
 pub use catalog::Catalog;
 pub use delivery::Undelivered;
-pub use environment::{Environment, Level, LogLine, Notice, Notices, usual_variables};
+pub use environment::{Environment, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
 pub use index::Found;
 pub use options::{

@@ -41,7 +41,7 @@ impl Annotations {
 
     /// Whether it may destroy something as far as the server says: one that says nothing may, unless it
     /// only reads. These are the defaults of MCP.
-    pub fn may_destroy(self) -> bool {
+    fn may_destroy(self) -> bool {
         self.read_only_hint != Some(true) && self.destructive_hint != Some(false)
     }
 

@@ -50,7 +50,6 @@ pub struct Plan {
     pub(crate) timezone: Option<String>,
     /// Whether it is a record: a model wrote its arguments, and it names no outputs.
     pub(crate) of_record: bool,
-    pub(crate) takes_anything: bool,
     /// The rights of the agent that stored the skill.
     pub(crate) authority: Option<Arc<Authority>>,
 }
@@ -137,7 +136,6 @@ impl Plan {
             expect: Expectation::compile(skill.policy.expect.as_ref())?,
             timezone: skill.policy.timezone.clone(),
             of_record: skill.dialect == Dialect::Record,
-            takes_anything: matches!(skill.body, Body::Manual { .. }),
             authority: skill.policy.authority.clone(),
         })
     }
@@ -155,11 +153,6 @@ impl Plan {
     /// The parameters of the skill.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
-    }
-
-    /// True when what is given is checked elsewhere: the flags of a man page.
-    pub fn takes_anything(&self) -> bool {
-        self.takes_anything
     }
 
     /// The steps as they were written.

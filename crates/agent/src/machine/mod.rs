@@ -24,7 +24,7 @@ mod words;
 
 pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
 pub use results::Reply;
-pub use shown::{PAGE_TOOLS, RESULT_TAG};
+pub use shown::RESULT_TAG;
 
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 //! Results come from outside and may say anything, also "ignore your instructions". They stand in a
 //! frame that the system prompt explains ([`RESULT_TAG`]), and nothing inside can close it. Pages and
 //! lists of skills are the host's own words, which the model asked for to follow them: no frame
-//! ([`PAGE_TOOLS`]).
+//! (`PAGE_TOOLS`).
 //!
 //! Not here: who says what the frame means (the prompt), secrets (they are removed before).
 
@@ -20,7 +20,7 @@ use crate::prompt::neutralise;
 pub const RESULT_TAG: &str = "result";
 
 /// Tools of the host, by their names in the router, that give pages of skills.
-pub const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
+const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
 
 /// Stands behind the result of a call that was made before.
 const MADE: &str = "[this was done before your last answer, and was not done again]";

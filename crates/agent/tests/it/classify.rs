@@ -55,7 +55,7 @@ fn default_skills() -> Vec<Skill> {
         now: Timestamp::UNIX_EPOCH,
         zone: TimeZone::UTC,
     };
-    let mut folders: Vec<PathBuf> = fs::read_dir(folder("../cli/defaults/skills"))
+    let mut folders: Vec<PathBuf> = fs::read_dir(folder("../service/defaults/skills"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();

@@ -9,7 +9,7 @@ use deft_model::{
     Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
     Step, StepKind, Trigger, Workflow,
 };
-use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
+use deft_store::{NewConversation, RunRow, Write};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -99,17 +99,6 @@ impl Engine {
             Some(_) => Ok(()),
             None => Err(self.inner.agents.no_agent(name)),
         }
-    }
-
-    /// The newest conversation of a channel.
-    pub async fn last_conversation(&self, channel: &str) -> Result<Option<String>, Error> {
-        let filter = ConversationFilter {
-            channel: Some(channel.to_owned()),
-            limit: Some(1),
-            ..ConversationFilter::default()
-        };
-        let rows = self.store().conversations(filter).await?;
-        Ok(rows.into_iter().next().map(|row| row.id))
     }
 
     async fn place_for(&self, say: &Say) -> Result<ChatPlace, Error> {

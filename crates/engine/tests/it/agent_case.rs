@@ -309,7 +309,7 @@ impl Scene {
     /// Writes and removes skills, and loads them all again.
     fn write_skills(&self, case: &Value) {
         let root = self.world.home.path().join("skills");
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/defaults/skills");
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../service/defaults/skills");
         for name in list(&case["defaults"]) {
             let name = name.as_str().unwrap();
             let text = fs::read_to_string(shipped.join(name).join("SKILL.md")).unwrap();

@@ -142,7 +142,7 @@ pub fn help(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {
 }
 
 /// The page of a skill, the same for `get_skill` and `--help` (S2.28).
-pub fn help_with(
+fn help_with(
     snapshot: &Snapshot,
     name: &str,
     unavailable: Unavailable<'_>,

@@ -11,7 +11,7 @@ mod search;
 mod tool;
 
 pub use entries::{command_entries, domain_entries, may_use, skill_entries, workflow_entries};
-pub use help::{Topic, Unavailable, Unknown, get_skill, get_skill_with, help, help_with};
+pub use help::{Topic, Unavailable, Unknown, get_skill, get_skill_with, help};
 pub use listing::{Listed, Listing, available_skills, listing};
 pub use search::{Query, search};
 pub use tool::{load_failure, load_skill, load_skill_as, skill_tool, skill_tool_spec};

@@ -9,7 +9,7 @@ use super::variables::{self, Text};
 /// A server that can be taken over.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Taken {
-    pub fields: Map<String, Value>,
+    pub(super) fields: Map<String, Value>,
     /// What a person should know.
     pub remarks: Vec<String>,
 }
