@@ -100,7 +100,7 @@ impl Inner {
         found.map_err(|why| {
             let message = format!("the check before the run cannot be made: {why}");
             Failure::new(FailureClass::Other, message)
-                .hint("mend what `preflight` asks, or `deft run` the skill, which makes no check")
+                .hint("change what `preflight` asks for, or `deft run` the skill, which makes no check")
                 .blocked()
         })
     }

@@ -324,7 +324,7 @@ fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
             ToolState::Known => continue,
             ToolState::Unknown => Problem::new(
                 field,
-                format!("nobody knows yet whether there is a tool `{name}`"),
+                format!("it is not known yet whether there is a tool `{name}`"),
             )
             .hint("try again when the servers were asked, or set `enabled` to false and the skill waits for it"),
             ToolState::Missing { near } => {

@@ -104,7 +104,7 @@ impl Why {
     pub fn reason(&self, zone: &TimeZone) -> String {
         match self {
             Why::Backoff { until } => {
-                format!("backoff: it failed and rests until {}", show(*until, zone))
+                format!("backoff: it failed; next try at {}", show(*until, zone))
             }
             Why::Coalesced { into } => {
                 format!("could not run in time; {} runs for it", show(*into, zone))

@@ -84,7 +84,7 @@ impl Scheduler {
         loops.wait().await;
         // What does not end in time is left as a crash would leave it: the next start goes on.
         if tokio::time::timeout(grace, pool.idle()).await.is_err() {
-            tracing::warn!("runs were left unfinished; the next start goes on with them");
+            tracing::warn!("runs were left unfinished; the next start resumes them");
         }
         leases.abort();
         Ok(())
@@ -240,7 +240,7 @@ impl Scheduler {
         loop {
             let freed = self.engine.recover().await?;
             if !freed.is_empty() {
-                tracing::info!(runs = freed.len(), "runs of others who are gone go on here");
+                tracing::info!(runs = freed.len(), "resuming interrupted runs");
                 self.engine.base().bells().ring_all();
             }
             tokio::time::sleep(RECOVER).await;

@@ -128,7 +128,7 @@ fn heal(map: &Mapping, outer: &Fields<'_>, sink: &mut Sink) -> Option<Heal> {
             span,
             "a remedy names no `tool`",
         )
-        .help("add the tool that mends, for example `tool: vpn_connect`");
+        .help("add the healing tool, for example `tool: vpn_connect`");
         return None;
     };
     if let Some(args) = fields.node("args") {

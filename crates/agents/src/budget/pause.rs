@@ -95,7 +95,7 @@ impl Agents {
         Ok(stored.and_then(read).unwrap_or_default())
     }
 
-    /// Why nobody may ask for an agent now. One whose limit allows again goes on from here.
+    /// Why nobody may ask for an agent now. One whose limit allows again continues it.
     pub(super) async fn check_pause(
         &self,
         agent: &str,
@@ -108,7 +108,7 @@ impl Agents {
         if let Some(pause) = self.pause_of(agent, bounds).await? {
             return Ok(Some(paused_failure(agent, &pause)));
         }
-        tracing::info!(%agent, "the agent goes on: its limit allows it again");
+        tracing::info!(%agent, "the agent resumes: its limit allows it again");
         self.store().hold(&key, false, self.base.now()).await?;
         Ok(None)
     }
@@ -197,7 +197,7 @@ impl Agents {
             at: now,
         });
         if let Err(error) = added.await {
-            tracing::warn!(%agent, %error, "nobody could be told that the agent is paused");
+            tracing::warn!(%agent, %error, "the notice that the agent is paused could not be stored");
         }
         self.base.bells().messages.notify_waiters();
     }
@@ -250,8 +250,7 @@ fn paused_failure(agent: &str, pause: &AgentPause) -> Failure {
 /// What has to happen.
 fn remedy(agent: &str, lifts_itself: bool) -> String {
     if lifts_itself {
-        "it goes on by itself on the next day, or with a higher limit (`deft budget set`)"
-            .to_owned()
+        "it resumes on the next day, or with a higher limit (`deft budget set`)".to_owned()
     } else {
         format!("`deft budget resume {agent}` lets it go on")
     }

@@ -80,17 +80,17 @@ fn line(approval: &ApprovalView, zone: &TimeZone) -> Vec<String> {
     ]
 }
 
-/// Says that an answer counts, and what continues the run.
+/// Confirms the answer, and says what continues the run.
 fn say_answered(app: &App, approval: ApprovalView, always: bool, output: &Output) -> Done {
     if output.json {
         output.document(&json!(ApprovalDocument { approval }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let next = match Lock::holder(app.home()) {
-        Some(_) => "`deft up` goes on from there".to_owned(),
-        None => format!("`deft runs resume {}` goes on from there", approval.run),
+        Some(_) => "the daemon continues the run".to_owned(),
+        None => format!("`deft runs resume {}` continues the run", approval.run),
     };
-    output.note(&format!("the answer counts: {next}"));
+    output.note(&format!("answered; {next}"));
     if always {
         output.note(&match approval.operation.remember {
             Some(mark) => format!("chats will not ask again before they call `{}`", mark.tool),

@@ -33,7 +33,7 @@ fn resume(agent: &str, workspace: &Workspace, output: &Output) -> Done {
     if output.json {
         output.document(&resumed)?;
     } else if resumed.was_paused {
-        output.data(format!("`{agent}` goes on"))?;
+        output.data(format!("`{agent}` is no longer paused"))?;
     } else {
         output.data(format!("`{agent}` was not paused"))?;
     }

@@ -116,7 +116,7 @@ fn say_halted(state: JobsHalted, output: &Output) -> Done {
     if output.json {
         output.document(&json!(state))?;
     } else if state.halted {
-        output.note("no job begins until `deft jobs resume`; what runs goes on");
+        output.note("no job starts until `deft jobs resume`; running jobs continue");
     } else {
         output.note("jobs go on");
     }

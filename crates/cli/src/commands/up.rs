@@ -48,13 +48,13 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
 /// How long the start took, how many skills have a schedule, and when the next one fires.
 fn ready_line(ready: &Ready, begun: Instant) -> String {
     let scheduled = usize::try_from(ready.scheduled).unwrap_or(usize::MAX);
-    let next = ready.next.map_or("nothing is planned".to_owned(), |at| {
-        format!("next at {}", time::show(at, &ready.zone))
+    let next = ready.next.map_or("no run is planned".to_owned(), |at| {
+        format!("next run at {}", time::show(at, &ready.zone))
     });
     format!(
-        "ready after {} ms: {} on time, {next}",
+        "started in {} ms; {}, {next}",
         begun.elapsed().as_millis(),
-        counted(scheduled, "skill"),
+        counted(scheduled, "scheduled skill"),
     )
 }
 

@@ -147,7 +147,7 @@ impl Tree {
                 (Mark::Running, format!("{}: calling `{tool}`", clip(error)))
             }
             Change::Healed { error: None } => {
-                return Some((None, "mended, trying again".to_owned()));
+                return Some((None, "healed, trying again".to_owned()));
             }
             Change::Healed { error: Some(error) } => {
                 return Some((None, clip(&format!("the remedy failed: {error}"))));

@@ -26,7 +26,7 @@ impl Daemon {
 
     pub(crate) fn with(world: &World, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut daemon = Self::spawn(world, args, variables);
-        daemon.until("ready after");
+        daemon.until("started in");
         daemon
     }
 

@@ -31,7 +31,7 @@ fn resting() -> World {
 #[test]
 fn reasons_stand_below_runs() {
     let world = resting();
-    let rest = "backoff: it failed and rests until 2090-01-01T01:06:00";
+    let rest = "backoff: it failed; next try at 2090-01-01T01:06:00";
     let listed = world.run(&["runs", "list"]);
     assert!(listed.contains(&format!("\n  {rest}")), "{listed}");
     assert!(
@@ -57,7 +57,7 @@ fn a_rest_is_shown_where_the_next_slot_is() {
     assert!(until.starts_with("2090-01-01T01:06:00"), "{failing:#}");
     for args in [&["schedule", "list"][..], &["skills", "show", "failing"]] {
         let text = world.run(args);
-        let words = "failed 2 times in a row, rests until 2090-01-01T01:06:00";
+        let words = "failed 2 times in a row; next try at 2090-01-01T01:06:00";
         assert!(text.contains(words), "{text}");
     }
 }

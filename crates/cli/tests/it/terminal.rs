@@ -204,7 +204,7 @@ fn ctrl_c_stops_the_run() {
 fn up_shows_life_in_a_terminal() {
     let world = World::new();
     let mut terminal = Terminal::start(&world, &["up"]);
-    terminal.until("ready after").until("deft run countdown");
+    terminal.until("started in").until("deft run countdown");
     terminal.signal("-HUP");
     let (code, screen) = terminal.end();
     assert_eq!(code, 0, "{screen}");
@@ -308,7 +308,7 @@ fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
     let listed = world.run(&["runs", "list"]);
     assert!(listed.contains("  abandoned  "), "{listed}");
     assert!(
-        listed.contains("`deft runs resume ID` or `deft up` goes on"),
+        listed.contains("`deft runs resume ID` or `deft up` continues the run"),
         "{listed}"
     );
     let found = world.run(&["doctor"]);

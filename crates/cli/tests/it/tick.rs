@@ -234,7 +234,7 @@ fn a_broken_file_goes_on_as_it_was() {
         "{said}"
     );
     let mut daemon = Daemon::start(&world);
-    daemon.until("a skill file is broken: `hourly` goes on as it was before");
+    daemon.until("a skill file is broken: `hourly` keeps its last good revision");
     daemon.stop();
     // Mended, it is what it says now; gone, it is gone.
     world.write(

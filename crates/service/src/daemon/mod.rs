@@ -233,7 +233,7 @@ fn warn(registry: &Registry, home: &Home) {
                 let why = why.map_or("it cannot be read", |one| one.message.as_str());
                 match kept {
                     Some(id) => tracing::warn!(
-                        %path, why, "a skill file is broken: `{id}` goes on as it was before"
+                        %path, why, "a skill file is broken: `{id}` keeps its last good revision"
                     ),
                     None => tracing::warn!(%path, why, "a skill file is broken and does not fire"),
                 }

@@ -17,7 +17,7 @@ pub(super) fn check(home: &Home, found: &mut Findings) {
 fn check_models(home: &Home, found: &mut Findings) {
     let config = &home.config;
     if config.models.is_empty() {
-        let message = "there is no model: agents and chats cannot work";
+        let message = "no model is configured; chat and agents are disabled";
         return found.note("models.ready", message, ADD_A_MODEL);
     }
     let secrets = Secrets::new(config);
@@ -68,7 +68,7 @@ fn check_bot(home: &Home, found: &mut Findings) {
             "`deft config set telegram.allowed_chats '[CHAT_ID]'`",
         );
     } else if config.models.is_empty() {
-        let message = "messages to the bot are not answered: there is no model";
+        let message = "messages to the bot are not answered: no model is configured";
         found.note("telegram.chat", message, ADD_A_MODEL);
     } else {
         found.good("telegram.chat", "`deft up` answers messages to the bot");

@@ -251,7 +251,7 @@ impl Poll {
             tracing::warn!(
                 %chat,
                 hint = "add it to `telegram.allowed_chats` if it is yours",
-                "somebody writes to the bot from a chat that is not allowed"
+                "a message to the bot came from a chat that is not allowed"
             );
         }
         known

@@ -88,7 +88,7 @@ pub(crate) const POLICY: &[Field] = &[
 /// A remedy.
 pub(crate) const HEAL: &[Field] = &[
     required("when", Kind::Classes, "the failures it answers to"),
-    required("tool", Kind::Text, "the tool that mends"),
+    required("tool", Kind::Text, "the healing tool"),
     optional(
         "args",
         Kind::Object,

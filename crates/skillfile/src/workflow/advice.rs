@@ -69,7 +69,7 @@ fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, s
     if bare.len() > MOST_NAMED {
         listed.push(format!("and {} more", bare.len() - MOST_NAMED));
     }
-    let message = format!("nothing mends a failure of {}", listed.join(", "));
+    let message = format!("no `heal` rule for {}", listed.join(", "));
     sink.report(Rule::AdviseHeal, first.id_span, message)
         .help("add `heal: [{when: network, tool: …}]` to the step or to the skill");
 }
@@ -105,7 +105,7 @@ fn advise_on_error(draft: &Draft<'_>, at: usize, mentions: &Mentions<'_>, sink: 
     let tolerated = draft.step.on_error == OnError::Continue;
     if tolerated && !mentions.is_seen(draft, at) && !mentions.is_remedy(draft, at) {
         let message = format!(
-            "a failure of `{}` is passed over and nobody looks at it",
+            "a failure of `{}` is ignored and no later step looks at it",
             draft.step.id
         );
         sink.report(Rule::AdviseOnError, draft.key_span("on_error"), message)
@@ -123,7 +123,7 @@ fn advise_confirm(draft: &Draft<'_>, confirmed: &HashSet<&str>, sink: &mut Sink)
         return;
     };
     if !confirmed.contains(draft.step.id.as_str()) {
-        let message = format!("`{tool}` may {word} something, and nobody is asked");
+        let message = format!("`{tool}` may {word} something without a confirmation");
         sink.report(Rule::AdviseConfirm, draft.key_span("tool"), message)
             .help(format!(
                 "add `confirmations: [{{step: {}, message: …}}]`",
@@ -150,7 +150,7 @@ fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
             .map
             .entry("steps")
             .map_or(Span::NONE, |entry| entry.key_span);
-        sink.report(Rule::AdviseLog, span, "nothing says what came of a run")
+        sink.report(Rule::AdviseLog, span, "no step logs the result of a run")
             .help("return it in `outputs`, or log it in a last step");
     }
 }

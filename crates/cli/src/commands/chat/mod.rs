@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     }
     let home = global.workspace().home()?;
     if home.config.models.is_empty() && !args.show_prompt {
-        return Err(Failure::input("no_model", "there is no model to talk to").hint(ADD_A_MODEL));
+        return Err(Failure::input("no_model", "no model is configured").hint(ADD_A_MODEL));
     }
     // Before anything is opened: there may be nothing to say.
     let text = match &args.print {
@@ -172,7 +172,7 @@ impl Opened<'_> {
         done?;
         if let (Some(id), true) = (&session.conversation, terminal) {
             self.output
-                .note(&format!("`deft chat --resume {id}` goes on from here"));
+                .note(&format!("`deft chat --resume {id}` continues it"));
         }
         Ok(ExitCode::SUCCESS)
     }

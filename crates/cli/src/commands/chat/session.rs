@@ -124,7 +124,7 @@ impl Session {
                 self.usage.add(&said.usage);
                 self.last = Some(*said);
             }
-            Ended::Left => self.note("left as it is; `deft runs list` shows how it goes on"),
+            Ended::Left => self.note("left running; `deft runs list` shows its status"),
         }
         Ok(())
     }

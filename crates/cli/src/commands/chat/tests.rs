@@ -207,7 +207,7 @@ async fn agents_and_refusals_are_lines() {
     assert_eq!(
         shown,
         "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: there is no agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
-         ⇠ scout is done\nwrong\n↻ the model begins again; what it said counts no more\nfound"
+         ⇠ scout is done\nwrong\n↻ the model starts again; the text above is discarded\nfound"
     );
 }
 

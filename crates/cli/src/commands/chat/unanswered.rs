@@ -34,7 +34,7 @@ pub(super) fn told(open: &Unanswered) -> String {
             let what = open.waits_for.as_deref().unwrap_or("something");
             let what = words(what);
             format!(
-                "the answer to \"{question}\" waits for {what}; `deft runs resume {run}` goes on"
+                "the answer to \"{question}\" waits for {what}; `deft runs resume {run}` continues it"
             )
         }
     }
@@ -75,7 +75,7 @@ mod tests {
             (
                 AnswerState::Waiting,
                 Some("an answer: Call notify?"),
-                "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` goes on",
+                "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` continues it",
             ),
         ] {
             let open = Unanswered {

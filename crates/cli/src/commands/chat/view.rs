@@ -277,7 +277,7 @@ impl State {
                 self.end_text();
                 self.segment.clear();
                 if seen {
-                    self.say("↻ the model begins again; what it said counts no more");
+                    self.say("↻ the model starts again; the text above is discarded");
                 }
             }
             Live::ToolBegun { tool, args, depth } => {

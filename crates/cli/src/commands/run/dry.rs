@@ -78,7 +78,7 @@ fn notes(step: &DryStep) -> Vec<String> {
     }
     for heal in &step.heals {
         let when: Vec<&str> = heal.when.iter().map(|class| class.word()).collect();
-        notes.push(format!("mends {} with {}", when.join(", "), heal.tool));
+        notes.push(format!("heals {} with {}", when.join(", "), heal.tool));
     }
     for problem in &step.problems {
         notes.push(format!("problem: {problem}"));

@@ -47,7 +47,7 @@ fn say_outcome(detail: &RunDetail, output: &Output) {
         (RunStatus::Running, None) => {
             output.complain(&format!("interrupted: run {id} was left as it is"));
             output.complain(&format!(
-                "hint: `deft runs show {id}` says how far it came, `deft runs resume {id}` goes on"
+                "hint: `deft runs show {id}` shows how far it got, `deft runs resume {id}` continues it"
             ));
         }
         (status, None) => output.note(&format!("run {id} is {status}")),
@@ -120,14 +120,14 @@ fn next_step(run: &RunView) -> String {
     let is_of_skill =
         |error: &&RunError| matches!(error.class, FailureClass::Invalid | FailureClass::Limit);
     let Some(error) = run.error.as_ref().filter(is_of_skill) else {
-        return format!("`deft runs resume {id}` goes on from there");
+        return format!("`deft runs resume {id}` continues from there");
     };
     let step = error.step.as_deref();
     match step.and_then(|step| step.split(['/', '[']).next()) {
         Some(step) => {
-            format!("once that is mended, `deft runs rerun {id} --from {step}` goes on from there")
+            format!("after the fix, `deft runs rerun {id} --from {step}` continues from there")
         }
-        None => format!("once that is mended, `deft runs rerun {id}` runs it again"),
+        None => format!("after the fix, `deft runs rerun {id}` runs it again"),
     }
 }
 

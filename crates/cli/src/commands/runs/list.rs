@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     }
     if abandoned {
         output.note(&format!(
-            "hint: the process of a run that is `{ABANDONED}` is gone; `deft runs resume ID` or `deft up` goes on"
+            "hint: the process of a run that is `{ABANDONED}` has ended; `deft runs resume ID` or `deft up` continues the run"
         ));
     }
     args.extent.say_rest(output, shown, || pages.count())?;

@@ -93,7 +93,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         line("hint", error.hint.as_deref().unwrap_or_default());
     }
     if gone {
-        let hint = format!("`deft runs resume {}` or `deft up` goes on", run.id);
+        let hint = format!("`deft runs resume {}` or `deft up` continues it", run.id);
         line("hint", &hint);
     }
     for notice in &detail.notices {

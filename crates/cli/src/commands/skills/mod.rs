@@ -16,7 +16,7 @@ pub(crate) fn failure_words(failures: u32, until: Option<&str>) -> Option<String
     let times = if failures == 1 { "time" } else { "times" };
     let failed = format!("failed {failures} {times} in a row");
     match until {
-        Some(until) => Some(format!("{failed}, rests until {until}")),
+        Some(until) => Some(format!("{failed}; next try at {until}")),
         None => (failures > 0).then_some(failed),
     }
 }

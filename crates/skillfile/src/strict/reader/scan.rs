@@ -268,7 +268,7 @@ impl Scanner {
                 Err(syntax(
                     Span::new(key.place, end),
                     "there is no `:` behind this text",
-                    "write `key: value`, or indent the line if it goes on with the one above",
+                    "write `key: value`, or indent the line if it continues the one above",
                 ))
             }
             _ => Ok(()),
