@@ -54,8 +54,8 @@ pub enum Request {
     /// Put together what an agent that is sent out begins with: [`EventKind::Began`] or
     /// [`EventKind::Unable`] for that address.
     ///
-    /// [`EventKind::Began`]: crate::What::Began
-    /// [`EventKind::Unable`]: crate::What::Unable
+    /// [`EventKind::Began`]: crate::EventKind::Began
+    /// [`EventKind::Unable`]: crate::EventKind::Unable
     Prepare {
         /// The new agent.
         agent: Address,

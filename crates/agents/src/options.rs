@@ -31,7 +31,7 @@ pub struct AgentOptions {
     pub fan_out: u32,
     /// How much of a conversation a model is told, in tokens.
     pub history_tokens: u64,
-    /// What may be spent, until [`Engine::set_budgets`](crate::Engine::set_budgets).
+    /// What may be spent, until [`Agents::set_budgets`](crate::Agents::set_budgets).
     pub budgets: Budgets,
 }
 

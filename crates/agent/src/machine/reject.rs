@@ -86,7 +86,7 @@ impl Agent {
         self.finished.as_ref().is_some_and(|it| it.error.is_none())
     }
 
-    /// Goes on behind an answer: see [`EventKind::Rejected`](crate::What::Rejected). Its steps count on, and
+    /// Goes on behind an answer: see [`EventKind::Rejected`](crate::EventKind::Rejected). Its steps count on, and
     /// so do the circles it may go in.
     fn reject(&mut self, reminder: Reminder) {
         self.finished = None;

@@ -224,7 +224,7 @@ impl Agent {
         offer.map(|offer| offer.tool.as_str())
     }
 
-    /// Goes on: see [`EventKind::Reopened`](crate::What::Reopened). One that had run into a limit has a new
+    /// Goes on: see [`EventKind::Reopened`](crate::EventKind::Reopened). One that had run into a limit has a new
     /// allowance. What has no end is taken back, so that it is begun again.
     pub(crate) fn reopen(&mut self) {
         let finished = self.finished.take();

@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 use deft_store::{Answer, Error, RunRow, StoredEvent};
 use run::{Index, Run};
 
-/// A [`Store`] in the memory of the process.
+/// A [`Store`](deft_store::Store) in the memory of the process.
 #[derive(Default)]
 pub struct Memory {
     state: Mutex<State>,

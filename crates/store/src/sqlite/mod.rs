@@ -35,7 +35,7 @@ pub use open::SqliteOptions;
 use readers::Readers;
 use writer::Writer;
 
-/// A [`Store`] in a file.
+/// A [`Store`](crate::Store) in a file.
 ///
 /// Dropping it writes what was handed over and waits for that.
 pub struct Sqlite {
