@@ -243,7 +243,7 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, str
         .push(notice(row, ended, Kind::Disabled, text));
 }
 
-/// Its budget is spent: it rests until a person lets it go on.
+/// Its budget is spent: the skill is paused until a person enables it.
 fn pause(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>) {
     let standing = &mut decision.change.standing;
     standing.disabled = Some(DisabledReason::Budget);

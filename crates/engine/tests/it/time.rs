@@ -119,19 +119,19 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
         t.tick("13:01").await;
         assert_eq!(
             t.standing("bad").await,
-            "on, streak 1; next try at 13:02, next 13:02"
+            "on, streak 1, backs off until 13:02, next 13:02"
         );
         t.tick("13:02").await;
         assert_eq!(
             t.standing("bad").await,
-            "on, streak 2; next try at 13:07, next 13:03"
+            "on, streak 2, backs off until 13:07, next 13:03"
         );
         // Slots within the rest bring rows, not runs.
         t.tick("13:05").await;
         assert_eq!(t.world.called().len(), 2);
         for (time, stands) in [
-            ("13:07", "on, streak 3; next try at 13:22, next 13:08"),
-            ("13:22", "on, streak 4; next try at 14:22, next 13:23"),
+            ("13:07", "on, streak 3, backs off until 13:22, next 13:08"),
+            ("13:22", "on, streak 4, backs off until 14:22, next 13:23"),
             ("14:22", "off (failures), streak 5"),
         ] {
             t.tick(time).await;
@@ -177,7 +177,10 @@ async fn slots_that_are_due_at_once_rest_after_the_first_has_failed() {
         t.tick("13:01:14").await;
         assert_eq!(t.world.called().len(), 1, "{:#?}", t.slots("bad").await);
         let stands = t.standing("bad").await;
-        assert_eq!(stands, "on, streak 1; next try at 13:01:15, next 13:01:15");
+        assert_eq!(
+            stands,
+            "on, streak 1, backs off until 13:01:15, next 13:01:15"
+        );
         for line in &t.slots("bad").await[1..] {
             assert!(line.contains(" skipped: "), "{line}");
         }
@@ -195,7 +198,7 @@ async fn a_success_ends_the_streak_and_says_so_once() {
         t.tick("13:20").await;
         assert_eq!(
             t.standing("moody").await,
-            "on, streak 2; next try at 13:25, next 13:30"
+            "on, streak 2, backs off until 13:25, next 13:30"
         );
         fails.store(false, Ordering::SeqCst);
         t.tick("13:30").await;
@@ -213,7 +216,7 @@ async fn a_success_ends_the_streak_and_says_so_once() {
         t.tick("13:50").await;
         assert_eq!(
             t.standing("moody").await,
-            "on, streak 1; next try at 13:51, next 14:00"
+            "on, streak 1, backs off until 13:51, next 14:00"
         );
         assert_eq!(t.notices().await.len(), 3);
     })
@@ -442,7 +445,7 @@ async fn the_checks_at_a_slot_have_their_order() {
         assert_eq!(t.world.called(), ["act", "refuse"]);
         t.tick("13:02").await;
         assert_eq!(t.world.called().len(), 4);
-        let rests = "on, streak 2; next try at 13:07, next 13:03";
+        let rests = "on, streak 2, backs off until 13:07, next 13:03";
         assert_eq!(t.standing("careful").await, rests);
         t.tick("13:04").await;
         assert_eq!(t.world.called().len(), 4, "what rests is not checked");

@@ -105,7 +105,7 @@ async fn failures_of_events_are_told_and_back_off() {
     assert_eq!(t.after_minutes(20).await, 1);
     assert_eq!(
         t.standing("backfill").await,
-        "on, streak 1; next try at 13:21"
+        "on, streak 1, backs off until 13:21"
     );
     assert_eq!(
         t.notices().await,

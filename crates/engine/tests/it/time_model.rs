@@ -315,7 +315,7 @@ impl Skill {
         if self.streak > 0 {
             line.push_str(&format!(", streak {}", self.streak));
         }
-        for (what, second) in [("rests until", self.rests_until), ("next", self.next)] {
+        for (what, second) in [("backs off until", self.rests_until), ("next", self.next)] {
             if let Some(second) = second {
                 line.push_str(&format!(", {what} {}", clock(instant(second))));
             }

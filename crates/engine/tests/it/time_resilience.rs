@@ -57,10 +57,10 @@ async fn backoff_counts_from_the_slot() {
         t.add(record("Slow", json!({"schedule": "* * * * *"}), "slow"))
             .await;
         for (time, stands) in [
-            ("13:01", "on, streak 1; next try at 13:02, next 13:02"),
-            ("13:02", "on, streak 2; next try at 13:07, next 13:03"),
-            ("13:07", "on, streak 3; next try at 13:22, next 13:08"),
-            ("13:22", "on, streak 4; next try at 14:22, next 13:23"),
+            ("13:01", "on, streak 1, backs off until 13:02, next 13:02"),
+            ("13:02", "on, streak 2, backs off until 13:07, next 13:03"),
+            ("13:07", "on, streak 3, backs off until 13:22, next 13:08"),
+            ("13:22", "on, streak 4, backs off until 14:22, next 13:23"),
             ("14:22", "off (failures), streak 5"),
         ] {
             t.tick(time).await;
@@ -87,7 +87,7 @@ async fn late_slots_back_off_from_now() {
         assert_eq!(t.world.called().len(), 1, "{:#?}", t.slots("all").await);
         assert_eq!(
             t.standing("all").await,
-            "on, streak 1; next try at 17:11, next 18:00"
+            "on, streak 1, backs off until 17:11, next 18:00"
         );
     })
     .await;

@@ -290,7 +290,7 @@ pub(crate) fn standing(row: &SkillRow) -> String {
         line.push_str(&format!(", streak {}", standing.streak));
     }
     let instants = [
-        ("rests until", standing.backoff_until),
+        ("backs off until", standing.backoff_until),
         ("next", row.timeline.next_at),
     ];
     for (what, instant) in instants {
