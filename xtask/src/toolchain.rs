@@ -90,7 +90,7 @@ fn no_package_asks_for_a_newer_compiler_than_named() {
         "change the constants and the version in README.md"
     );
     let readme = crate::support::read("README.md");
-    let from = format!("`cargo build` works with Rust {}.{}", NEWEST.0, NEWEST.1);
+    let from = format!("`cargo build` needs Rust {}.{}", NEWEST.0, NEWEST.1);
     assert!(readme.contains(&from), "README.md says: {from}");
 }
 

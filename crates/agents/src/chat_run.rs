@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The input that says where the answer goes.
 pub const ANSWER_TO: &str = "answer_to";
 
-/// The input that says that nobody reads along.
+/// The input of a chat that no person follows, so that no question can be asked.
 pub const ALONE: &str = "alone";
 
 /// The conversation that a run belongs to, if it is a chat.
@@ -19,7 +19,7 @@ pub fn conversation_of(run: &RunRow) -> Option<String> {
     inputs["conversation"].as_str().map(str::to_owned)
 }
 
-/// Whether a chat has nobody who reads along.
+/// Whether no person follows a chat.
 pub(crate) fn is_alone(run: &RunRow) -> bool {
     let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
     !inputs[ALONE].is_null()

@@ -130,7 +130,7 @@ impl Agents {
         let router = &self.router;
         let mut names = brief.step.tools.clone();
         let skills = mentioned(snapshot, &brief.step.skill, &brief.instructions);
-        // Whoever is given a way to run skills by name may run them all.
+        // An agent with a tool that runs skills by name may run all of them.
         let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
         let all = names.iter().any(any);
         if !skills.is_empty() && voice.mode == Mode::Tools {
@@ -192,7 +192,7 @@ impl Agents {
             };
             match self.store().run(&RunId::new(above)).await {
                 Ok(Some(above)) => run = above,
-                // Whoever cannot be found may have been anybody.
+                // A missing run may have had any authority.
                 _ => return true,
             }
         }

@@ -50,7 +50,7 @@ impl Scope for Result1 {
 }
 
 impl Engine {
-    /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
+    /// Why a scheduled run has nothing to do, if that is so; an error means that the check could not be made.
     pub async fn check_preflight(
         &self,
         pinned: &PinnedSkill,
@@ -67,7 +67,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
+    /// Why a scheduled run has nothing to do, if that is so; an error means that the check could not be made.
     pub(crate) async fn nothing_to_do(
         &self,
         pinned: &PinnedSkill,

@@ -15,18 +15,19 @@ pub(crate) fn read_document<T: DeserializeOwned>(document: Value) -> Done<T> {
 
 /// Reads a field of a stored row; `what` names the row.
 pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T> {
-    serde_json::from_str(text).map_err(|problem| {
-        let message = format!("what is stored of {what} cannot be read: {problem}");
-        Failure::internal("store", message)
-    })
+    serde_json::from_str(text).map_err(|problem| unreadable(what, &problem))
 }
 
 /// Reads a stored word; `what` names the row.
 pub(crate) fn read_word<T: DeserializeOwned>(what: &str, word: &str) -> Done<T> {
-    serde_json::from_value(Value::from(word)).map_err(|problem| {
-        let message = format!("what is stored of {what} cannot be read: {problem}");
-        Failure::internal("store", message)
-    })
+    serde_json::from_value(Value::from(word)).map_err(|problem| unreadable(what, &problem))
+}
+
+fn unreadable(what: &str, problem: &serde_json::Error) -> Failure {
+    Failure::internal(
+        "store",
+        format!("what is stored of {what} cannot be read: {problem}"),
+    )
 }
 
 /// Reads a field of a run that may be absent.

@@ -95,7 +95,7 @@ impl Agents {
         Ok(stored.and_then(read).unwrap_or_default())
     }
 
-    /// Why nobody may ask for an agent now. One whose limit allows again continues it.
+    /// The reason why an agent may not call its model now. A pause ends when the limit allows calls again.
     pub(super) async fn check_pause(
         &self,
         agent: &str,

@@ -78,7 +78,7 @@ fn stored_by_agents() -> Vec<Value> {
         json!({"returned": {"turn": 1, "call": 0, "value": {"x": 1}, "ms": 5}}),
         json!({"returned": {"turn": 1, "call": 0, "error": failure, "ms": 5}}),
     ];
-    // Only an agent that was dispatched says at its end what came of it.
+    // Only the end of a dispatched agent has a result.
     what.into_iter()
         .map(|what| json!({"agent": {"path": "a", "event": {"agent": "1.0", "what": what}}}))
         .collect()

@@ -123,11 +123,11 @@ pub(super) async fn a_stale_lease_is_fenced_off(store: &dyn Store) {
     let late = store.append(&new.lease, events(&["late"])).await;
     assert_eq!(late, Err(fenced));
     assert_eq!(store.events(None, 0, 9).await.unwrap(), []);
-    let nobody = deft_store::Lease {
+    let unknown_run = deft_store::Lease {
         run: id("r7"),
         ..old
     };
-    let unknown = store.append(&nobody, events(&["late"])).await;
+    let unknown = store.append(&unknown_run, events(&["late"])).await;
     assert_eq!(
         unknown,
         Err(Error::Fenced {
