@@ -6,8 +6,8 @@ use std::sync::Arc;
 use deft_library::{PinnedSkill, encode};
 use deft_model::{Authority, Object, Overlap, RunId, Skill};
 use deft_store::{
-    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
-    Then, Write,
+    Admission as NewRun, AdmissionResult, Batch, FirstClaim, Lease, NewEvent, RunRow, RunState,
+    SkillRow, SlotStep, Write,
 };
 use deft_workflow::{Event, Machine, RunPreparation, RunStart};
 use jiff::Timestamp;
@@ -100,7 +100,7 @@ struct Draft {
     machine: Machine,
     journal: Journal,
     secrets: Option<Arc<RunSecrets>>,
-    then: Then,
+    then: RunState,
 }
 
 /// A run that is stored, and what is to be done about it.
@@ -154,13 +154,13 @@ impl Engine {
         new.aside = inner.prepared(&fire, &new_nonce(&fire));
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
-            Admitted::New { run, cancelled, .. } => {
+            AdmissionResult::New { run, cancelled, .. } => {
                 inner.replaced(&cancelled, &run.id).await?;
                 inner.base.bells().runs.notify_waiters();
                 Admission::Run(run)
             }
-            Admitted::Existing(run) => existing(&fire, run)?,
-            Admitted::Stale => return Err(stale(&fire)),
+            AdmissionResult::Existing(run) => existing(&fire, run)?,
+            AdmissionResult::Stale => return Err(stale(&fire)),
         })
     }
 
@@ -203,9 +203,9 @@ impl Engine {
         // The content first: a run must never be without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            Admitted::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
-            Admitted::Stale => return Err(stale(&fire)),
-            Admitted::New {
+            AdmissionResult::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
+            AdmissionResult::Stale => return Err(stale(&fire)),
+            AdmissionResult::New {
                 run,
                 lease,
                 first_seq,
@@ -361,8 +361,8 @@ impl Inner {
         journal.write(asked.map(|question| Write::Ask(ask::approval(&question, now))));
         let then = match machine.finished() {
             // What its end means for a stored skill is decided by its driver.
-            Some(finished) if !pinned.has_row() => Then::Finish(finish::row(finished, now)),
-            Some(_) | None => Then::Continue,
+            Some(finished) if !pinned.has_row() => RunState::Finish(finish::row(finished, now)),
+            Some(_) | None => RunState::Continue,
         };
         Draft {
             id,

@@ -8,7 +8,7 @@ use deft_agents::tool_grant;
 use deft_base::{hex_digest, read_stored};
 use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
-use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
+use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, NewApproval, Store};
 use deft_workflow::{Answer, Ask, OPTIONS, Operation, Path};
 use jiff::Timestamp;
 
@@ -194,11 +194,11 @@ pub(crate) async fn decide(
         at,
     };
     Ok(match store.decide(approval, decision).await? {
-        Decided::Already(row) => match row.decision {
+        DecisionResult::Already(row) => match row.decision {
             Some(first) => (answer(&first.answer), first.by),
             None => (given, by.to_owned()),
         },
-        Decided::Accepted(_) | Decided::Unknown => (given, by.to_owned()),
+        DecisionResult::Accepted(_) | DecisionResult::Unknown => (given, by.to_owned()),
     })
 }
 
@@ -340,9 +340,9 @@ impl Engine {
         };
         let decided = self.store().decide(&row.asked.id, decision).await?;
         let accepted = match decided {
-            Decided::Accepted(row) => row,
-            Decided::Already(row) => return Ok(AnswerReceipt::Already(row)),
-            Decided::Unknown => return Ok(AnswerReceipt::Gone),
+            DecisionResult::Accepted(row) => row,
+            DecisionResult::Already(row) => return Ok(AnswerReceipt::Already(row)),
+            DecisionResult::Unknown => return Ok(AnswerReceipt::Gone),
         };
         if let Some(grant) = grant {
             self.store().grant(grant).await?;

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use deft_base::read_stored;
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
-use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
+use deft_store::{
+    Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState, StoredEvent,
+};
 use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
 use jiff::Timestamp;
 
@@ -31,11 +33,11 @@ impl Engine {
     }
 
     /// The lease of a run that is due, if there is one.
-    pub async fn claim_due(&self) -> Result<Option<Claimed>, Error> {
+    pub async fn claim_due(&self) -> Result<Option<ClaimedRun>, Error> {
         self.claim(None).await
     }
 
-    pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
+    pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<ClaimedRun>, Error> {
         let inner = &self.inner;
         inner.give_back_all().await;
         let claim = Claim {
@@ -82,7 +84,7 @@ impl Engine {
     /// Drives a run from what is stored of it, until it ends or waits.
     pub async fn drive_claimed(
         &self,
-        claimed: Claimed,
+        claimed: ClaimedRun,
         attention: Attention,
     ) -> Result<DriveOutcome, Error> {
         let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
@@ -114,7 +116,7 @@ impl Engine {
         let fact = finish::error_fact(run, JOB_SKILL, &failure.message, at);
         let batch = Batch {
             writes: fact.into_iter().collect(),
-            then: Then::Finish(finish),
+            then: RunState::Finish(finish),
             ..Batch::default()
         };
         self.store().append(lease, batch).await?;
@@ -123,7 +125,7 @@ impl Engine {
 
     async fn drive_from(
         &self,
-        claimed: Claimed,
+        claimed: ClaimedRun,
         attention: Attention,
     ) -> Result<DriveOutcome, Error> {
         let inner = &self.inner;
@@ -325,7 +327,7 @@ impl Inner {
     fn begin_if_new(
         &self,
         machine: &mut Machine,
-        claimed: &Claimed,
+        claimed: &ClaimedRun,
         events: &[(Timestamp, Event)],
         recorded: &mut Vec<Event>,
     ) -> Result<String, Error> {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Authority, Effects, Exhausted, Failure, Object, RunId};
-use deft_store::{Finish, Lease, RunRow, SkillRow, Then, Write};
+use deft_store::{Finish, Lease, RunRow, RunState, SkillRow, Write};
 use deft_workflow::{Ask, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -235,7 +235,7 @@ impl Driver {
             }
             self.note_questions(now, &fresh);
             if self.must_be_stored(&fresh) {
-                self.commit(Then::Continue).await?;
+                self.commit(RunState::Continue).await?;
             }
             actions.extend(fresh);
             // Whoever wants the run to stop may have said so while it was stored.
@@ -292,7 +292,7 @@ impl Driver {
         ask::question(&self.run.id, self.run.finish_ordinal, action)
     }
 
-    async fn commit(&mut self, then: Then) -> Result<(), Error> {
+    async fn commit(&mut self, then: RunState) -> Result<(), Error> {
         let appended = self
             .engine
             .commit(&self.lease, &self.run.skill, &mut self.journal, then)
@@ -382,7 +382,7 @@ impl Driver {
     }
 
     /// What becomes of the run if nothing is left to do but wait.
-    fn parking(&self, now: Timestamp) -> Option<Then> {
+    fn parking(&self, now: Timestamp) -> Option<RunState> {
         if self.calling > 0 || self.machine.stopping().is_some() {
             return None;
         }
@@ -408,7 +408,7 @@ impl Driver {
             }
             _ => return None,
         };
-        Some(Then::Park {
+        Some(RunState::Park {
             wake_at: first.into_iter().chain(self.machine.next_deadline()).min(),
             waiting_for,
         })
@@ -421,7 +421,7 @@ impl Driver {
             _ => {
                 // Nothing is ready: let the world see how far the run is before waiting.
                 if !self.journal.is_empty() {
-                    self.commit(Then::Continue).await?;
+                    self.commit(RunState::Continue).await?;
                 }
                 self.next().await
             }

@@ -8,7 +8,8 @@ use deft_library::{PinnedSkill, SkillTiming};
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
-    Aftermath, Appended, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
+    Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
+    SkillRow, Write,
 };
 use deft_workflow::{Event, Machine, RunEnd, RunError};
 use jiff::Timestamp;
@@ -99,7 +100,7 @@ impl Inner {
             .library
             .pinned(&ending.run.skill, &ending.run.revision)
             .await?;
-        let (mut batch, events) = journal.take(Then::Continue);
+        let (mut batch, events) = journal.take(RunState::Continue);
         if ending.finished.outcome != Outcome::Success {
             let why = summary(ending.finished);
             let name = &pinned.skill.name;
@@ -128,9 +129,9 @@ impl Inner {
             let after = finish.aftermath.as_ref();
             let moves = after.is_some_and(|after| after.change.timeline.is_some());
             let tells = answers || batch.writes.len() > own.len();
-            batch.then = Then::Finish(finish);
+            batch.then = RunState::Finish(finish);
             match self.append(ending.lease, batch).await {
-                Ok(Appended {
+                Ok(AppendResult {
                     first_seq, usage, ..
                 }) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
@@ -144,7 +145,7 @@ impl Inner {
                     batch = Batch {
                         events: encode_all(&events),
                         writes: own.clone(),
-                        then: Then::Continue,
+                        then: RunState::Continue,
                     };
                 }
                 Err(error) => return Err(error),
@@ -164,7 +165,7 @@ impl Inner {
         }
     }
 
-    async fn append(&self, lease: &Lease, batch: Batch) -> Result<Appended, Error> {
+    async fn append(&self, lease: &Lease, batch: Batch) -> Result<AppendResult, Error> {
         Ok(self.parts.store.append(lease, batch).await?)
     }
 

@@ -5,7 +5,7 @@
 //! to be admitted may be counting on.
 
 use deft_model::RunId;
-use deft_store::{Prune, Pruned};
+use deft_store::{Prune, PruneResult};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, Error};
@@ -19,8 +19,8 @@ const SPENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 impl Engine {
     /// Deletes runs that ended before an instant, or only says which.
-    pub async fn prune(&self, before: Timestamp, only_count: bool) -> Result<Pruned, Error> {
-        let mut all = Pruned::default();
+    pub async fn prune(&self, before: Timestamp, only_count: bool) -> Result<PruneResult, Error> {
+        let mut all = PruneResult::default();
         loop {
             let piece = self.store().prune(Prune {
                 before,

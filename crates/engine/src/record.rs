@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deft_model::RunId;
-use deft_store::{Appended, Batch, Lease, NewEvent, Then, Write};
+use deft_store::{AppendResult, Batch, Lease, NewEvent, RunState, Write};
 use deft_workflow::{Event, public};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl Journal {
     }
 
     /// The batch to be stored, and the events to be published once it is.
-    pub(crate) fn take(&mut self, then: Then) -> (Batch, Vec<(Timestamp, Event)>) {
+    pub(crate) fn take(&mut self, then: RunState) -> (Batch, Vec<(Timestamp, Event)>) {
         let events = std::mem::take(&mut self.events);
         let batch = Batch {
             events: encode_all(&events),
@@ -119,8 +119,8 @@ impl Inner {
         lease: &Lease,
         skill: &str,
         journal: &mut Journal,
-        then: Then,
-    ) -> Result<Appended, Error> {
+        then: RunState,
+    ) -> Result<AppendResult, Error> {
         let writes = journal.writes.clone();
         let (mut batch, events) = journal.take(then.clone());
         let mut waits = PATIENCE.into_iter();
@@ -158,7 +158,7 @@ impl Inner {
         let leases = std::mem::take(&mut *self.abandoned());
         for lease in leases {
             let batch = Batch {
-                then: Then::Park {
+                then: RunState::Park {
                     wake_at: Some(self.now()),
                     waiting_for: "its record to be stored".to_owned(),
                 },

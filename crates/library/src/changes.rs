@@ -9,7 +9,7 @@ use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object};
 use deft_records::{Normalised, Problem, Refusal, Target, describe_stored};
 use deft_registry::Loaded;
-use deft_store::{NewSkill, Put, SkillOrigin, SkillRow, Standing, Timeline};
+use deft_store::{NewSkill, PutResult, SkillOrigin, SkillRow, Standing, Timeline};
 
 use crate::Library;
 use crate::lookup::NamedSkill;
@@ -252,9 +252,11 @@ impl Library {
         let put = self.store().put_skills(vec![new]).await?.pop();
         self.read_overlays().await?;
         match put {
-            Some(Put::Stored(row)) => Ok(*row),
+            Some(PutResult::Stored(row)) => Ok(*row),
             // Another caller was quicker: its row is the one to change now.
-            Some(Put::Refused(_)) | None => Err(deft_store::Error::Changed { skill: id }.into()),
+            Some(PutResult::Refused(_)) | None => {
+                Err(deft_store::Error::Changed { skill: id }.into())
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use deft_records::{
     normalise,
 };
 use deft_registry::Loaded;
-use deft_store::{NewSkill, Put, SkillFilter, SkillOrigin, SkillRow};
+use deft_store::{NewSkill, PutResult, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
 
@@ -140,7 +140,7 @@ impl Library {
         refuse_reserved(&checked.skill.name, &new.text.skill)?;
         let replaces = new.replaces;
         match self.store().put_skills(vec![new]).await?.pop() {
-            Some(Put::Stored(row)) => {
+            Some(PutResult::Stored(row)) => {
                 if let Some(by) = by {
                     self.grant_stored(&row, &checked.skill, &by.agreed).await?;
                 }
@@ -157,7 +157,7 @@ impl Library {
                     missing_tools: checked.missing_tools,
                 })
             }
-            Some(Put::Refused(found)) => match (replaces, &found) {
+            Some(PutResult::Refused(found)) => match (replaces, &found) {
                 (Some((skill, _)), Some(other)) if other.id == skill => {
                     Err(deft_store::Error::Changed { skill }.into())
                 }

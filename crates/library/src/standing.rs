@@ -6,7 +6,7 @@ use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
 use deft_registry::Loaded;
 use deft_schedule::LATE;
 use deft_store::{
-    NewSkill, Put, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
+    NewSkill, PutResult, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
 };
 use deft_tools::Found;
 use jiff::Timestamp;
@@ -93,7 +93,7 @@ impl Library {
         let key = loaded.skill.id.to_string();
         let new = self.new_file(&loaded, self.base.now());
         match self.store().put_skills(vec![new]).await?.pop() {
-            Some(Put::Stored(row) | Put::Refused(Some(row))) => Ok(*row),
+            Some(PutResult::Stored(row) | PutResult::Refused(Some(row))) => Ok(*row),
             _ => Err(Error::UnknownSkill {
                 name: key,
                 near: None,

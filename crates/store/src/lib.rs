@@ -28,13 +28,13 @@ pub use conversations::*;
 pub use error::{Error, FileChange};
 pub use facts::*;
 pub use ledger::{
-    Estimate, Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow,
-    bucket, run_scope,
+    Estimate, Ledger, Limit, Refusal, ReservationResult, Reserve, Spend, SpentFilter, SpentRow,
+    UsageRow, bucket, run_scope,
 };
 pub use outbox::*;
 pub use revisions::{Revisions, ToolCache};
 pub use rows::*;
-pub use runs::{Appended, RunHistory, RunQueue};
+pub use runs::{AppendResult, RunHistory, RunQueue};
 pub use skills::*;
 pub use sqlite::{Sqlite, SqliteOptions};
 
@@ -64,7 +64,7 @@ pub trait Store:
 {
     /// Deletes runs that are over, oldest first, with their events and questions, and expired
     /// cached results. Keys and slots of deleted runs stay taken for ever.
-    fn prune(&self, wish: Prune) -> Answer<'_, Pruned>;
+    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult>;
 
     /// A number that changes with every write of any process.
     fn version(&self) -> Answer<'_, u64>;

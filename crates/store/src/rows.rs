@@ -64,7 +64,7 @@ pub struct FirstClaim {
 
 /// The answer to an [`Admission`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Admitted {
+pub enum AdmissionResult {
     /// The run is there.
     New {
         /// Its row, as stored.
@@ -111,7 +111,7 @@ pub struct Claim {
 
 /// A run with the right to drive it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claimed {
+pub struct ClaimedRun {
     /// Its row.
     pub run: RunRow,
     /// The lease.
@@ -128,12 +128,12 @@ pub struct Batch {
     /// What else changes with them.
     pub writes: Vec<Write>,
     /// The state of the run afterwards.
-    pub then: Then,
+    pub then: RunState,
 }
 
 /// The state of a run after a batch.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub enum Then {
+pub enum RunState {
     /// The driver goes on.
     #[default]
     Continue,
@@ -282,7 +282,7 @@ pub struct Decision {
 
 /// The result of answering a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Decided {
+pub enum DecisionResult {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
     /// Another answer came first, or, if the row has no answer, the run ended before one came.
@@ -431,7 +431,7 @@ pub struct Prune {
 
 /// What was deleted, or would be.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Pruned {
+pub struct PruneResult {
     /// The runs.
     pub runs: Vec<RunId>,
     /// How many events they had.

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
 use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Usd};
-use deft_store::{Estimate, Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
+use deft_store::{
+    Estimate, Lease, Limit, Refusal, ReservationResult, Reserve, RunRow, Spend, Write,
+};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -178,8 +180,8 @@ impl Agents {
         loop {
             let reserved = self.store().reserve(lease, wish.clone()).await;
             let refusal = match reserved.map_err(unable)? {
-                Reserved::Granted => return Ok(()),
-                Reserved::Refused(refusal) => refusal,
+                ReservationResult::Granted => return Ok(()),
+                ReservationResult::Refused(refusal) => refusal,
             };
             if !is_only_held(&refusal, spending) {
                 return Err(self.refused(spending, refusal).await);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deft_engine::Attention;
 use deft_model::{DisabledReason, Effects, Outcome, RunStatus};
 use deft_scheduler::Scheduler;
-use deft_store::{Put, Standing, Timeline};
+use deft_store::{PutResult, Standing, Timeline};
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
@@ -210,7 +210,7 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
             };
             new.timeline = Timeline::default();
             let put = t.world.store.put_skills(vec![new]).await.unwrap();
-            assert!(matches!(put[0], Put::Stored(_)), "{put:?}");
+            assert!(matches!(put[0], PutResult::Stored(_)), "{put:?}");
         }
         assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         t.install("later");

@@ -5,8 +5,8 @@ use deft_model::RunId;
 use super::skills::stale_end;
 use super::support::{admission, admit, append, at, first_claim, id, start, success, together};
 use deft_store::{
-    Admission, Admitted, Batch, ConversationFilter, ConversationRow, Error, Lease, MessageRow,
-    NewConversation, NewMessage, Prune, SearchHit, Store, Write,
+    Admission, AdmissionResult, Batch, ConversationFilter, ConversationRow, Error, Lease,
+    MessageRow, NewConversation, NewMessage, Prune, SearchHit, Store, Write,
 };
 
 fn new(conversation: &str, channel: &str, second: i64) -> NewConversation {
@@ -404,7 +404,7 @@ pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
         ..with("r2", "second")
     };
     let admitted = store.admit(driven).await.unwrap();
-    let Admitted::New { lease, .. } = admitted else {
+    let AdmissionResult::New { lease, .. } = admitted else {
         panic!("there is no twin: {admitted:?}");
     };
     let lease = lease.unwrap();
@@ -413,7 +413,7 @@ pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
         ..with("r3", "third")
     };
     let twin = store.admit(twin).await.unwrap();
-    assert!(matches!(twin, Admitted::Existing(_)), "{twin:?}");
+    assert!(matches!(twin, AdmissionResult::Existing(_)), "{twin:?}");
     assert_eq!(texts(store, "c1").await, ["first", "second"]);
     append(store, &lease, say("c1", 0, &["second", "answer"])).await;
     assert_eq!(texts(store, "c1").await, ["first", "second", "answer"]);

@@ -9,13 +9,13 @@ use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
 use super::{conversations, damage, finish, ledger, outbox, skills};
 use crate::{
-    Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, backend,
+    AppendResult, Batch, Error, Lease, NewApproval, NewEvent, RunState, StoredEvent, Write, backend,
 };
 
 /// So many stale results are deleted for one that is written, at most.
 const SWEEP: u32 = 32;
 
-pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Appended, Fault> {
+pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<AppendResult, Fault> {
     let sql = "SELECT n, cancel_by FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
     let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
@@ -26,7 +26,7 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
     };
     check_questions(db, &batch.writes)?;
     let (first_seq, usage) = apply(db, n, batch)?;
-    Ok(Appended {
+    Ok(AppendResult {
         first_seq,
         cancel_by,
         usage,
@@ -41,7 +41,7 @@ pub(super) fn apply(
     batch: &Batch,
 ) -> Result<(u64, Option<String>), Fault> {
     // First what may be refused, so that there is nothing to undo if it is.
-    if let Then::Finish(finish) = &batch.then
+    if let RunState::Finish(finish) = &batch.then
         && let Some(aftermath) = &finish.aftermath
     {
         skills::aftermath(db, aftermath)?;
@@ -50,12 +50,12 @@ pub(super) fn apply(
     write_all(db, n, &batch.writes)?;
     let mut usage = None;
     match &batch.then {
-        Then::Continue => {}
-        Then::Park {
+        RunState::Continue => {}
+        RunState::Park {
             wake_at,
             waiting_for,
         } => park(db, n, maybe(*wake_at), waiting_for)?,
-        Then::Finish(finish) => usage = finish::finish(db, n, finish)?,
+        RunState::Finish(finish) => usage = finish::finish(db, n, finish)?,
     }
     Ok((first_seq, usage))
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deft_store::{
-    Batch, Claim, Estimate, Lease, Limit, Reserve, Reserved, Spend, SpentFilter, SpentRow, Sqlite,
-    SqliteOptions, Store, Then, Write,
+    Batch, Claim, Estimate, Lease, Limit, ReservationResult, Reserve, RunState, Spend, SpentFilter,
+    SpentRow, Sqlite, SqliteOptions, Store, Write,
 };
 use deft_store_testkit::Memory;
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ impl Runner {
             at: at(1),
         };
         let answer = self.store.reserve(&self.lease, wish).await.unwrap();
-        answer == Reserved::Granted
+        answer == ReservationResult::Granted
     }
 
     async fn end(&mut self, key: &str, tokens: u64, end: End) {
@@ -111,7 +111,7 @@ impl Runner {
                 self.claim().await;
             }
             End::Park => {
-                let park = Then::Park {
+                let park = RunState::Park {
                     wake_at: Some(at(2)),
                     waiting_for: "time".to_owned(),
                 };
