@@ -210,7 +210,7 @@ impl<'a> AgentFacts<'a> {
         };
         let router = &self.agents.router;
         let full = |name: &str| match router.find(name) {
-            deft_tools::Found::Tool(info) => info.name,
+            deft_tools::ToolLookup::Tool(info) => info.name,
             _ => name.to_owned(),
         };
         let called = full(tool);

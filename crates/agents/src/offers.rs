@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use deft_agent::{MOST_OFFERED, Offer, ShelfTool};
 use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
-use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
+use deft_tools::{Router, ToolInfo, ToolLookup, relax_schema_types};
 
 /// The longest name that every provider takes.
 const LONGEST_NAME: usize = 64;
@@ -45,9 +45,9 @@ pub(crate) fn exactly(
     let mut offers = Offers::default();
     for name in names {
         match router.find(name) {
-            Found::Tool(info) => offers.add(&info, name, approve),
-            Found::Ambiguous(full) => return Err(ambiguous(name, &full)),
-            Found::Missing { .. } | Found::Unknown { .. } => return Err(absent(name)),
+            ToolLookup::Tool(info) => offers.add(&info, name, approve),
+            ToolLookup::Ambiguous(full) => return Err(ambiguous(name, &full)),
+            ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => return Err(absent(name)),
         }
     }
     Ok(offers.all)
@@ -82,8 +82,8 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
 /// How a tool is described now, under the name that a model has for it.
 pub(crate) fn described(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
     match router.find(&shelved.tool) {
-        Found::Tool(info) => Some(spec(&info, shelved.name.clone())),
-        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => None,
+        ToolLookup::Tool(info) => Some(spec(&info, shelved.name.clone())),
+        ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => None,
     }
 }
 

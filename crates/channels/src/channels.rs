@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use deft_config::{ChannelKind, Config, Home, LogLimits, secrets};
-use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
+use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
 use deft_model::{Failure, FailureClass, visible};
 use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
@@ -60,7 +60,7 @@ impl Channel for LiveChannel {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
         Box::pin(async move { channels.deliver(parcel).await })
     }
@@ -125,7 +125,7 @@ impl Channel for Channels {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             let (notice, key) = (parcel.notice, parcel.key);
             if let Some(chat) = chat_of(notice) {
@@ -199,7 +199,7 @@ impl Channels {
         Some((problem.message, problem.hint))
     }
 
-    async fn to_telegram(&self, parcel: &Parcel<'_>) -> Delivered {
+    async fn to_telegram(&self, parcel: &Parcel<'_>) -> DeliveryResult {
         let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
             let message = "there is no chat to send to: `notify.target` is not set";
@@ -208,10 +208,10 @@ impl Channels {
         self.to_chat(parcel, chat).await
     }
 
-    async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> Delivered {
+    async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> DeliveryResult {
         // A bot without a usable token gets no better by waiting.
         let client =
-            Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
+            Client::new(&self.telegram, &*self.secrets).map_err(|failure| DeliveryError {
                 failure: Failure {
                     blocked: false,
                     ..failure
@@ -221,7 +221,7 @@ impl Channels {
         send(&client, chat, parcel).await
     }
 
-    async fn to_webhook(&self, notice: &Notice, key: &str) -> Delivered {
+    async fn to_webhook(&self, notice: &Notice, key: &str) -> DeliveryResult {
         let url = notice.target.as_ref().or(self.target.as_ref());
         let Some(url) = url else {
             let message = "there is no address to post to: `notify.target` is not set";
@@ -251,7 +251,7 @@ pub fn chat_of(notice: &Notice) -> Option<&str> {
 }
 
 /// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
-pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> Delivered {
+pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryResult {
     let (notice, earlier) = (parcel.notice, parcel.arrived());
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
@@ -290,15 +290,15 @@ pub fn first_message(receipt: &str) -> Option<i64> {
     first.parse().ok()
 }
 
-fn not_sent(failed: deft_tools::Undelivered) -> Undelivered {
-    Undelivered {
+fn not_sent(failed: deft_tools::SendError) -> DeliveryError {
+    DeliveryError {
         failure: failed.failure,
         retry_after: failed.retry_after,
     }
 }
 
-fn undelivered(class: FailureClass, message: String) -> Undelivered {
-    Undelivered {
+fn undelivered(class: FailureClass, message: String) -> DeliveryError {
+    DeliveryError {
         failure: Failure::new(class, message),
         retry_after: None,
     }

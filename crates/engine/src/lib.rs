@@ -46,7 +46,7 @@ pub use deft_library::{
     last_good, stored_schedule,
 };
 pub use deft_outbox::{
-    Channel, Delivered, Kind as NoticeKind, Notice, Outbox, Parcel, Undelivered,
+    Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
 };
 pub use drive::{DriveOutcome, WAITS_FOR_TOOL};
 pub use engine::{Engine, Parts};

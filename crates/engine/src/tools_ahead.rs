@@ -3,7 +3,7 @@
 use deft_agent::{Address, Machine as Agent};
 use deft_library::PinnedSkill;
 use deft_model::{Failure, FailureClass, OnError, Outage, StepKind};
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 use deft_workflow::Path;
 
 use crate::engine::Inner;
@@ -26,7 +26,7 @@ impl Inner {
 
     async fn learn(&self, tools: impl IntoIterator<Item = &str>) {
         let router = &self.parts.router;
-        let unknown = |tool: &str| matches!(router.find(tool), Found::Unknown { .. });
+        let unknown = |tool: &str| matches!(router.find(tool), ToolLookup::Unknown { .. });
         if tools.into_iter().any(unknown) {
             // A server that cannot be started is told of when its tool is called.
             drop(router.listed().await);
@@ -46,7 +46,7 @@ impl Inner {
             _ => None,
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
-            Found::Missing { nearest } => Some(absent(step, tool, &nearest)),
+            ToolLookup::Missing { nearest } => Some(absent(step, tool, &nearest)),
             _ => None,
         })
     }

@@ -6,7 +6,7 @@ use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier};
 use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
-use deft_tools::{Found, Health, ServerState};
+use deft_tools::{Health, ServerState, ToolLookup};
 use jiff::Timestamp;
 
 use crate::ask::Question;
@@ -74,8 +74,10 @@ impl Inner {
         let tools = pinned.plan.steps().flat_map(|step| step.kind.tools());
         let mut tools = tools.filter(|tool| !tool.contains("{{"));
         tools.all(|tool| match self.parts.router.find(tool) {
-            Found::Tool(info) => info.builtin || answers(servers, &info.server),
-            Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => false,
+            ToolLookup::Tool(info) => info.builtin || answers(servers, &info.server),
+            ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+                false
+            }
         })
     }
 

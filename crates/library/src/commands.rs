@@ -19,7 +19,7 @@ use deft_model::{
     Body, Choice, Effects, Flag, FlagValue, Handler, Input, InputType, Object, Skill, nearest_name,
 };
 use deft_registry::{Loaded, Snapshot, discovery};
-use deft_tools::{Found, Router};
+use deft_tools::{Router, ToolLookup};
 use deft_workflow::read_input;
 use jiff::Zoned;
 use serde_json::{Value, json};
@@ -185,7 +185,7 @@ impl<'a> Commands<'a> {
         // On a command line everything is text; what it stands for is what the handler takes.
         match handler(skill) {
             Some(Handler::Tool(tool)) => match self.router.map(|router| router.find(&tool)) {
-                Some(Found::Tool(info)) => cast_by_schema(flags, &info.input_schema),
+                Some(ToolLookup::Tool(info)) => cast_by_schema(flags, &info.input_schema),
                 _ => Ok(flags),
             },
             Some(Handler::Skill(name)) => match self.skills.find(&name) {
@@ -222,11 +222,13 @@ impl<'a> Commands<'a> {
         }
         match handler(skill)? {
             Handler::Tool(tool) => match self.router?.find(&tool) {
-                Found::Missing { .. } => Some(format!("no connected server provides `{tool}`")),
-                Found::Unknown { .. } if guess => {
+                ToolLookup::Missing { .. } => {
+                    Some(format!("no connected server provides `{tool}`"))
+                }
+                ToolLookup::Unknown { .. } if guess => {
                     Some(format!("no server is known to provide `{tool}`"))
                 }
-                Found::Tool(_) | Found::Ambiguous(_) | Found::Unknown { .. } => None,
+                ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => None,
             },
             Handler::Skill(name) => {
                 let missing = self.skills.find(&name).is_none();

@@ -14,7 +14,7 @@ use deft_records::{
 };
 use deft_registry::Loaded;
 use deft_store::{NewSkill, PutResult, SkillFilter, SkillOrigin, SkillRow};
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 use serde_json::Value;
 
 use crate::lookup::{NamedSkill, record_key};
@@ -318,9 +318,9 @@ impl Library {
     pub async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
         let moment = self.base.moment();
         let known = |name: &str| match self.router.find(name) {
-            Found::Tool(_) | Found::Ambiguous(_) => ToolState::Known,
-            Found::Unknown { .. } => ToolState::Unknown,
-            Found::Missing { nearest } => ToolState::Missing { near: nearest },
+            ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) => ToolState::Known,
+            ToolLookup::Unknown { .. } => ToolState::Unknown,
+            ToolLookup::Missing { nearest } => ToolState::Missing { near: nearest },
         };
         // Servers that were never asked are asked before anything is said to be missing.
         if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {

@@ -8,7 +8,7 @@ use deft_schedule::LATE;
 use deft_store::{
     NewSkill, PutResult, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
 };
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 use jiff::Timestamp;
 
 use crate::Library;
@@ -149,7 +149,7 @@ impl Library {
 
     /// Tools of a list that are not known to be there.
     pub fn missing(&self, tools: &[String]) -> Vec<String> {
-        let there = |tool: &&String| !matches!(self.router.find(tool), Found::Tool(_));
+        let there = |tool: &&String| !matches!(self.router.find(tool), ToolLookup::Tool(_));
         tools.iter().filter(there).cloned().collect()
     }
 

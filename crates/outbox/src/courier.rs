@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Notice;
 
 /// What a channel answers: a receipt, or why it could not and when to try again.
-pub type Delivered = Result<String, Undelivered>;
+pub type DeliveryResult = Result<String, DeliveryError>;
 
 /// A way to people.
 pub trait Channel: Send + Sync + 'static {
@@ -27,7 +27,7 @@ pub trait Channel: Send + Sync + 'static {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>>;
 }
 
 /// A message on its way.
@@ -75,7 +75,7 @@ impl<'a> Parcel<'a> {
 /// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
 /// what carries the message is not there: it counts for no try, and is never the last word.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Undelivered {
+pub struct DeliveryError {
     /// What went wrong.
     pub failure: Failure,
     /// How long the receiver wants to be left alone.
@@ -242,7 +242,7 @@ impl Outbox {
                 let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
-            Err(error) => Err(Undelivered {
+            Err(error) => Err(DeliveryError {
                 failure: Failure::new(FailureClass::Invalid, error.to_string()),
                 retry_after: None,
             }),
@@ -356,16 +356,16 @@ fn key_of(row: &NoticeRow) -> String {
     format!("notice-{}", digest.get(..32).unwrap_or(&digest))
 }
 
-fn no_answer() -> Undelivered {
+fn no_answer() -> DeliveryError {
     let message = format!("no answer within {} s", PATIENCE.as_secs());
-    Undelivered {
+    DeliveryError {
         failure: Failure::new(FailureClass::Timeout, message),
         retry_after: None,
     }
 }
 
 /// What follows a try that failed. A wrong address or token does not get better by waiting.
-fn after_failure(row: &NoticeRow, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
+fn after_failure(row: &NoticeRow, undelivered: &DeliveryError, now: Timestamp) -> NoticeEnd {
     let failure = &undelivered.failure;
     let error = format!("{}: {}", failure.class, failure.message);
     if failure.blocked {

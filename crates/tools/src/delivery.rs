@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 1024 * 1024;
 
 /// A message that did not arrive, or not as a whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Undelivered {
+pub struct SendError {
     /// What went wrong, with its class and whether it may have arrived all the same.
     pub failure: Failure,
     /// How long the other side wants to be left alone, if it said so.
@@ -27,7 +27,7 @@ pub struct Undelivered {
     pub sent: Vec<i64>,
 }
 
-impl From<Failure> for Undelivered {
+impl From<Failure> for SendError {
     fn from(failure: Failure) -> Self {
         Self {
             failure,

@@ -56,7 +56,7 @@ impl Entry {
 
 /// What a name means.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum ToolLookup {
     /// This tool.
     Tool(Box<ToolInfo>),
     /// Several tools; these are their full names.

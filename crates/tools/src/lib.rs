@@ -37,10 +37,10 @@ pub use arguments::{Pipeline, Rule, relax_schema_types};
 pub use builtin::{Context, Definition, Handler, SecretUse};
 pub use call::{Call, Reply};
 pub use catalog::Catalog;
-pub use delivery::Undelivered;
+pub use delivery::SendError;
 pub use environment::{Environment, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
-pub use index::Found;
+pub use index::ToolLookup;
 pub use options::{
     FileOptions, HttpOptions, Options, ServerOptions, ShellOptions, TelegramOptions,
 };

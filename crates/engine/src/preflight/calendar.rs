@@ -5,7 +5,7 @@
 
 use deft_model::{Authority, Object};
 use deft_schedule::parse_duration;
-use deft_tools::{Found, ToolInfo};
+use deft_tools::{ToolInfo, ToolLookup};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -47,11 +47,11 @@ impl Inner {
     ) -> Result<bool, String> {
         let ahead = parse_duration(ahead).map_err(|error| error.message)?;
         let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
-        if matches!(self.parts.router.find(EVENTS), Found::Unknown { .. }) {
+        if matches!(self.parts.router.find(EVENTS), ToolLookup::Unknown { .. }) {
             // A server that cannot be started is told of when its tool is called.
             drop(self.parts.router.listed().await);
         }
-        let Found::Tool(events) = self.parts.router.find(EVENTS) else {
+        let ToolLookup::Tool(events) = self.parts.router.find(EVENTS) else {
             return Ok(is_empty(
                 &self.ask_tool(EVENTS, Object::new(), authority).await?,
             ));

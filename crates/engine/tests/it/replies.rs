@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_engine::{
-    Attention, Channel, ChatAnswer, Delivered, Notice, NoticeKind, Parcel, Say, Undelivered,
+    Attention, Channel, ChatAnswer, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel, Say,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
 use deft_store::{NoticeFilter, NoticeRow};
@@ -97,7 +97,7 @@ impl Channel for Slow {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         let note = |what: &str| {
             let mut notes = self.0.lock().unwrap();
             notes.push(format!("{what} {}", parcel.notice.text));
@@ -105,7 +105,7 @@ impl Channel for Slow {
         };
         Box::pin(async move {
             if note("begins") == 1 {
-                return Err(Undelivered {
+                return Err(DeliveryError {
                     failure: Failure::new(FailureClass::Quota, "429"),
                     retry_after: Some(Duration::from_secs(9)),
                 });

@@ -10,7 +10,7 @@ use deft_model::{DisabledReason, Skill, nearest};
 use deft_registry::{Loaded, Snapshot};
 use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
-use deft_tools::{Found, Router};
+use deft_tools::{Router, ToolLookup};
 use deft_wire::skill::StoredSkill;
 use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
@@ -239,6 +239,6 @@ pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
 /// Required tools that no server is known to provide.
 pub(super) fn missing_tools(row: &SkillRow, router: &Router) -> Vec<String> {
     let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
-    let provided = |tool: &String| matches!(router.find(tool), Found::Tool(_));
+    let provided = |tool: &String| matches!(router.find(tool), ToolLookup::Tool(_));
     tools.into_iter().filter(|tool| !provided(tool)).collect()
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use deft_model::FailureClass;
 use deft_store::Store;
 use deft_tools::telegram::{ChatId, Client, Incoming, Update};
-use deft_tools::{SecretSource, TelegramOptions, Undelivered};
+use deft_tools::{SecretSource, SendError, TelegramOptions};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -275,7 +275,7 @@ impl Trouble {
     }
 
     /// How long to wait.
-    fn wait(&mut self, refused: &Undelivered) -> Duration {
+    fn wait(&mut self, refused: &SendError) -> Duration {
         let failure = &refused.failure;
         if self.told.as_ref() != Some(&failure.message) {
             let (why, hint) = (&failure.message, &failure.hint);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object, ProblemCode};
-use deft_tools::{Call, Found, Reply, Router};
+use deft_tools::{Call, Reply, Router, ToolLookup};
 use deft_wire::tool::{ToolError, ToolReply};
 use deft_wire::{Done, FailureKind};
 use jiff::Timestamp;
@@ -61,7 +61,7 @@ pub fn call(
         let result = send(&opened.router, request, interrupt).await;
         // A name that means no tool is a mistake of the caller, like arguments that do not fit.
         let found = opened.router.find(&name);
-        let misnamed = matches!(found, Found::Missing { .. } | Found::Ambiguous(_));
+        let misnamed = matches!(found, ToolLookup::Missing { .. } | ToolLookup::Ambiguous(_));
         let called = CalledTool {
             result: finish(result, misnamed),
             needs_daemon: false,
@@ -135,13 +135,15 @@ async fn read_texts(
 }
 
 async fn schema(router: &Router, tool: &str) -> Value {
-    if !matches!(router.find(tool), Found::Tool(_)) {
+    if !matches!(router.find(tool), ToolLookup::Tool(_)) {
         // The call itself reports why a server cannot be asked.
         drop(router.listed().await);
     }
     match router.find(tool) {
-        Found::Tool(tool) => Value::clone(&tool.input_schema),
-        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => Value::Null,
+        ToolLookup::Tool(tool) => Value::clone(&tool.input_schema),
+        ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+            Value::Null
+        }
     }
 }
 

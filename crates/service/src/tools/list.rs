@@ -2,7 +2,7 @@
 
 use deft_config::Home;
 use deft_model::{Failure as ToolFailure, nearest};
-use deft_tools::{Found, Router, ServerState, ToolInfo};
+use deft_tools::{Router, ServerState, ToolInfo, ToolLookup};
 use deft_wire::tool::{
     DisabledTool, FailedServer, ToolAnnotations, ToolCatalog, ToolList, ToolSummary, ToolView,
 };
@@ -212,19 +212,19 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     let unknown =
         |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
     match router.find(name) {
-        Found::Tool(tool) => Ok(*tool),
-        Found::Ambiguous(names) => unknown(
+        ToolLookup::Tool(tool) => Ok(*tool),
+        ToolLookup::Ambiguous(names) => unknown(
             format!("the tool `{name}` could be {}", names.join(" or ")),
             "write the name with its server".to_owned(),
         ),
-        Found::Missing { nearest } => unknown(
+        ToolLookup::Missing { nearest } => unknown(
             format!("there is no tool `{name}`"),
             match nearest.first() {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`deft tools list` shows what there is".to_owned(),
             },
         ),
-        Found::Unknown { .. } => {
+        ToolLookup::Unknown { .. } => {
             let known = router.list();
             let near = nearest(name, known.iter().map(|tool| tool.shown.as_str()));
             let refresh = "`deft tools list --refresh` asks the servers";

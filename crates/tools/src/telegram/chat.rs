@@ -9,7 +9,7 @@ use deft_model::Object;
 use serde_json::{Value, json};
 
 use super::Client;
-use crate::delivery::Undelivered;
+use crate::delivery::SendError;
 
 /// How many updates one call may bring. Each may be long, and the rest comes with the next call.
 const BATCH: u32 = 20;
@@ -73,7 +73,7 @@ pub struct Button {
 impl Client {
     /// Waits for updates from this number on, at most this long. Earlier ones are forgotten by
     /// Telegram.
-    pub async fn updates(&self, from: i64, wait: Duration) -> Result<Vec<Update>, Undelivered> {
+    pub async fn updates(&self, from: i64, wait: Duration) -> Result<Vec<Update>, SendError> {
         let body = json!({
             "offset": from,
             "timeout": wait.as_secs(),
@@ -96,7 +96,7 @@ impl Client {
         chat: &str,
         text: &str,
         buttons: &[Button],
-    ) -> Result<i64, Undelivered> {
+    ) -> Result<i64, SendError> {
         let text = super::split::split(text)
             .into_iter()
             .next()
@@ -107,7 +107,7 @@ impl Client {
     }
 
     /// Puts another text in the place of a message, without buttons.
-    pub async fn edit(&self, chat: &str, message: i64, text: &str) -> Result<(), Undelivered> {
+    pub async fn edit(&self, chat: &str, message: i64, text: &str) -> Result<(), SendError> {
         let text = super::split::split(text)
             .into_iter()
             .next()
@@ -119,7 +119,7 @@ impl Client {
     }
 
     /// Ends the waiting of a button that was pressed, with a few words.
-    pub async fn answer_press(&self, query: &str, text: &str) -> Result<(), Undelivered> {
+    pub async fn answer_press(&self, query: &str, text: &str) -> Result<(), SendError> {
         let body = json!({"callback_query_id": query, "text": text});
         self.call("answerCallbackQuery", &body, self.allowed)
             .await
@@ -127,7 +127,7 @@ impl Client {
     }
 
     /// Shows the typing indicator for some seconds.
-    pub async fn typing(&self, chat: &str) -> Result<(), Undelivered> {
+    pub async fn typing(&self, chat: &str) -> Result<(), SendError> {
         let body = json!({"chat_id": chat, "action": "typing"});
         self.call("sendChatAction", &body, self.allowed)
             .await

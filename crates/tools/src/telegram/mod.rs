@@ -18,7 +18,7 @@ use deft_model::{Failure, FailureClass};
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use crate::delivery::{self, Undelivered};
+use crate::delivery::{self, SendError};
 use crate::options::TelegramOptions;
 use crate::redact::Redaction;
 use crate::secret::{Secret, SecretSource};
@@ -122,7 +122,7 @@ impl Client {
         chat: &str,
         text: &str,
         options: &SendOptions,
-    ) -> Result<Receipt, Undelivered> {
+    ) -> Result<Receipt, SendError> {
         let parts = split::split(text);
         if parts.is_empty() {
             return Err(Failure::new(FailureClass::Invalid, "the message has no text").into());
@@ -134,7 +134,7 @@ impl Client {
         for (place, part) in parts.iter().enumerate().skip(options.skip_parts) {
             let asked = body(chat, part, options, place == 0);
             let sent = self.call("sendMessage", &asked, self.allowed).await;
-            let sent = sent.map_err(|refused| Undelivered {
+            let sent = sent.map_err(|refused| SendError {
                 sent: std::mem::take(&mut receipt.message_ids),
                 ..refused
             })?;
@@ -153,18 +153,18 @@ impl Client {
         method: &str,
         body: &Value,
         allowed: Duration,
-    ) -> Result<Value, Undelivered> {
+    ) -> Result<Value, SendError> {
         let base = self.base.as_str().trim_end_matches('/');
         let url = format!("{base}/bot{}/{method}", self.token.expose());
         let request = self.http.post(url).json(body);
         let answered = match delivery::exchange(request, allowed).await {
             Ok(answer) => fault::judge(&answer),
-            Err(failure) => Err(Undelivered::from(Failure {
+            Err(failure) => Err(SendError::from(Failure {
                 message: format!("telegram: {}", failure.message),
                 ..failure
             })),
         };
-        answered.map_err(|refused| Undelivered {
+        answered.map_err(|refused| SendError {
             failure: self.redaction.failure(refused.failure),
             ..refused
         })

@@ -7,8 +7,8 @@ use deft_model::{Effects, Failure, FailureClass};
 use deft_testkit::{BotAnswer, BotApi};
 use deft_tools::telegram::{Button, ChatId, Client, Incoming, Receipt, SendOptions};
 use deft_tools::{
-    Environment, Found, Options, Reference, Router, Secret, SecretSource, TelegramOptions,
-    Undelivered,
+    Environment, Options, Reference, Router, Secret, SecretSource, SendError, TelegramOptions,
+    ToolLookup,
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn router(api: &BotApi, telegram: TelegramOptions) -> Router {
     Router::new(options, environment)
 }
 
-async fn send(client: &Client, text: &str) -> Result<Receipt, Undelivered> {
+async fn send(client: &Client, text: &str) -> Result<Receipt, SendError> {
     client.send("77", text, &SendOptions::default()).await
 }
 
@@ -334,7 +334,7 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     assert!(!listed.contains(&json!("telegram_send_message")));
     assert!(matches!(
         router.find("telegram_send_message"),
-        Found::Missing { .. }
+        ToolLookup::Missing { .. }
     ));
     let failure = call(&router, "telegram_send_message", json!({"text": "hi"}))
         .await
