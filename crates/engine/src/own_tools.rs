@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use deft_library::{NamedSkill, StoredSkill, fields, is_gone};
 use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
@@ -305,7 +305,7 @@ impl Engine {
 
 impl Inner {
     /// The row of a file skill; one that the store does not know gets one that is not stored.
-    fn row_or_new(&self, loaded: &Loaded, row: Option<SkillRow>) -> SkillRow {
+    fn row_or_new(&self, loaded: &LoadedSkill, row: Option<SkillRow>) -> SkillRow {
         if let Some(row) = row.filter(|row| !is_gone(row)) {
             return row;
         }

@@ -18,7 +18,7 @@ use deft_command::{
 use deft_model::{
     Body, Choice, Effects, Flag, FlagValue, Handler, Input, InputType, Object, Skill, nearest_name,
 };
-use deft_registry::{Loaded, Snapshot, discovery};
+use deft_registry::{LoadedSkill, Snapshot, discovery};
 use deft_tools::{Router, ToolLookup};
 use deft_workflow::read_input;
 use jiff::Zoned;
@@ -29,14 +29,14 @@ use crate::Library;
 /// Which skills there are, as a door sees them.
 pub trait CommandSkills {
     /// The skill that a name means.
-    fn find(&self, name: &str) -> Option<Arc<Loaded>>;
+    fn find(&self, name: &str) -> Option<Arc<LoadedSkill>>;
 
     /// The names of all skills.
     fn names(&self) -> Vec<String>;
 }
 
 impl CommandSkills for Snapshot {
-    fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+    fn find(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         Self::find(self, name).cloned()
     }
 
@@ -59,7 +59,7 @@ pub enum Command {
     /// A run of a skill.
     Run {
         /// The skill.
-        skill: Arc<Loaded>,
+        skill: Arc<LoadedSkill>,
         /// What is given to it, checked and cast.
         inputs: Object,
     },
@@ -124,7 +124,7 @@ impl<'a> Commands<'a> {
 
     /// Values that a program gave, which stay as they are: help counts here too, and what is empty
     /// was not given.
-    fn given(&self, skill: Arc<Loaded>, inputs: Object) -> Resolution {
+    fn given(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
         let page = is_page(&skill.skill);
         let mut given = Object::new();
         for (name, value) in inputs {
@@ -149,7 +149,7 @@ impl<'a> Commands<'a> {
         self.resolved(skill, given)
     }
 
-    fn resolved(&self, skill: Arc<Loaded>, flags: Object) -> Resolution {
+    fn resolved(&self, skill: Arc<LoadedSkill>, flags: Object) -> Resolution {
         if let Body::Manual { text, .. } = &skill.skill.body {
             match handler(&skill.skill) {
                 None => {

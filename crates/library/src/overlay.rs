@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use deft_model::{Authority, Body, Dialect, Object, Skill, Text};
 use deft_records::{Normalised, merge};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Document, Moment, parse_record, render};
 use serde_json::{Value, json};
 
@@ -171,13 +171,13 @@ impl Overlay {
     }
 
     /// A loaded file with these changes, under a revision of its own.
-    pub(crate) fn loaded(&self, file: &Loaded, moment: &Moment) -> Loaded {
+    pub(crate) fn loaded(&self, file: &LoadedSkill, moment: &Moment) -> LoadedSkill {
         let is_file = self.authority.is_none() && self.fields_in_force(&file.skill).is_empty();
         let revision = match self.text().filter(|_| !is_file) {
             Some(text) => record_revision(&format!("{}\n{text}", file.revision)),
             None => file.revision,
         };
-        Loaded {
+        LoadedSkill {
             skill: self.apply(&file.skill, moment),
             revision,
             path: Arc::clone(&file.path),

@@ -12,7 +12,7 @@ use deft_records::{
     Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
     normalise,
 };
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_store::{NewSkill, PutResult, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::ToolLookup;
 use serde_json::Value;
@@ -191,7 +191,7 @@ impl Library {
     }
 
     /// Records as skills, by name; one that cannot be read is left out.
-    pub async fn record_skills(&self) -> Result<Vec<Loaded>, Error> {
+    pub async fn record_skills(&self) -> Result<Vec<LoadedSkill>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
             ..SkillFilter::default()
@@ -204,10 +204,10 @@ impl Library {
     }
 
     /// A record as a skill that was loaded.
-    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<Loaded> {
+    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<LoadedSkill> {
         let content = self.store().skill_content(row.id).await.ok()??;
         let pinned = self.pin_row(row).await.ok()?;
-        Some(Loaded {
+        Some(LoadedSkill {
             skill: (*pinned.skill).clone(),
             revision: record_revision(&content),
             path: Path::new("").into(),

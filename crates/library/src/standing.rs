@@ -3,7 +3,7 @@
 
 use deft_base::Error;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_schedule::LATE;
 use deft_store::{
     NewSkill, PutResult, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
@@ -203,7 +203,7 @@ impl Library {
     }
 
     /// The row of a file skill that the store does not know yet.
-    pub fn new_file(&self, loaded: &Loaded, now: Timestamp) -> NewSkill {
+    pub fn new_file(&self, loaded: &LoadedSkill, now: Timestamp) -> NewSkill {
         let key = loaded.skill.id.to_string();
         let revision = loaded.revision.to_string();
         let text = self.text(&loaded.skill, key, SkillOrigin::File, revision);

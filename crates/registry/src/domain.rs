@@ -8,14 +8,14 @@ use std::sync::Arc;
 use deft_model::{Dialect, DomainIndex, SkillId, Text};
 
 use crate::snapshot::Domain;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
 
 /// Groups skills by domain and gives each domain its overview.
 pub(crate) fn group<'a>(
-    skills: impl Iterator<Item = &'a Arc<Loaded>>,
+    skills: impl Iterator<Item = &'a Arc<LoadedSkill>>,
     indexes: BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
 ) -> BTreeMap<String, Domain> {
-    let mut members: BTreeMap<&str, Vec<&Loaded>> = BTreeMap::new();
+    let mut members: BTreeMap<&str, Vec<&LoadedSkill>> = BTreeMap::new();
     for loaded in skills {
         if let Some(domain) = &loaded.skill.domain {
             members.entry(domain).or_default().push(loaded);
@@ -47,7 +47,7 @@ pub(crate) fn group<'a>(
 }
 
 /// An overview in the form that people write (S2.7).
-fn overview(domain: &str, skills: &[&Loaded]) -> DomainIndex {
+fn overview(domain: &str, skills: &[&LoadedSkill]) -> DomainIndex {
     let names: Vec<&str> = skills
         .iter()
         .map(|loaded| action(&loaded.skill.id))

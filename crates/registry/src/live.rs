@@ -15,7 +15,7 @@ use crate::watch::{self, Signal};
 
 /// How changes are noticed at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Watching {
+pub enum WatchMode {
     /// By events of the operating system.
     Events,
     /// By polling, for this reason.
@@ -35,7 +35,7 @@ pub struct Registry {
 pub(crate) struct Shared {
     pub options: Options,
     current: ArcSwap<Snapshot>,
-    watching: ArcSwap<Watching>,
+    watching: ArcSwap<WatchMode>,
     listeners: Mutex<Vec<Sender<Arc<[Change]>>>>,
     clock: Box<dyn Fn() -> Moment + Send + Sync>,
 }
@@ -65,7 +65,7 @@ impl Registry {
         let shared = Arc::new(Shared {
             options,
             current: ArcSwap::from_pointee(first),
-            watching: ArcSwap::from_pointee(Watching::Events),
+            watching: ArcSwap::from_pointee(WatchMode::Events),
             listeners: Mutex::default(),
             clock: Box::new(clock),
         });
@@ -89,7 +89,7 @@ impl Registry {
     }
 
     /// How changes are noticed at the moment.
-    pub fn watching(&self) -> Watching {
+    pub fn watching(&self) -> WatchMode {
         self.shared.watching.load().as_ref().clone()
     }
 
@@ -126,7 +126,7 @@ impl Shared {
         self.current.load_full()
     }
 
-    pub(crate) fn set_watching(&self, watching: Watching) {
+    pub(crate) fn set_watching(&self, watching: WatchMode) {
         self.watching.store(Arc::new(watching));
     }
 

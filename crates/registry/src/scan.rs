@@ -12,7 +12,7 @@ use deft_skillfile::{Diagnostic, Moment, Rule};
 use crate::agents;
 use crate::file::{is_on_system_device, read_regular};
 use crate::list::{Listing, list};
-use crate::load::{Reading, load, refusal};
+use crate::load::{FolderContext, load, refusal};
 use crate::options::{MAX_FILE_BYTES, Options};
 use crate::siblings;
 use crate::stamp::{FolderId, folder_id};
@@ -236,7 +236,7 @@ fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, List
 fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option<&Folder>) {
     let units = old.iter().flat_map(|old| &old.units);
     let known: HashMap<&Path, &Unit> = units.map(|unit| (&*unit.path, unit)).collect();
-    let mut reading = Reading {
+    let mut context = FolderContext {
         survey,
         domain: folder.visit.domain.clone(),
         siblings: Vec::new(),
@@ -248,7 +248,7 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
         .iter()
         .any(|root| **root == *folder.visit.root)
     {
-        agents::fill(&reading, folder, listing, &known);
+        agents::fill(&context, folder, listing, &known);
         return;
     }
     let is_refused = |path: &PathBuf| listing.refused.contains_key(path);
@@ -259,15 +259,15 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
         let around = siblings::collect(&beside, &listing.folders, &survey.territory);
         folder.problems.extend(around.problem);
         folder.left_out.extend(around.left_out);
-        reading.siblings = around.files;
-        let unit = load(&reading, skill_md, known.get(skill_md.as_path()).copied());
-        reading.siblings.clear();
+        context.siblings = around.files;
+        let unit = load(&context, skill_md, known.get(skill_md.as_path()).copied());
+        context.siblings.clear();
         folder.is_skill =
             is_refused(skill_md) || owns_folder(&unit, listing, survey.options.max_file_bytes);
         if let Some(Definition::Domain(index)) = unit.outcome.live()
             && folder.visit.depth > 0
         {
-            reading.domain = Some(Arc::from(index.domain.as_str()));
+            context.domain = Some(Arc::from(index.domain.as_str()));
         }
         folder.units.push(unit);
         if folder.is_skill {
@@ -287,7 +287,7 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
     let units = listing
         .files
         .iter()
-        .map(|path| load(&reading, path, known.get(path.as_path()).copied()));
+        .map(|path| load(&context, path, known.get(path.as_path()).copied()));
     folder.units.extend(units);
 }
 

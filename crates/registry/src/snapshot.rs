@@ -13,12 +13,12 @@ use crate::domain;
 use crate::options::Options;
 use crate::scan::Folder;
 use crate::tree::Tree;
-use crate::unit::{Definition, Loaded, Outcome, Unit};
+use crate::unit::{Definition, LoadedSkill, Outcome, Unit};
 
 /// What is loaded: immutable, shared by all readers, replaced as a whole.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    skills: BTreeMap<SkillId, Arc<Loaded>>,
+    skills: BTreeMap<SkillId, Arc<LoadedSkill>>,
     domains: BTreeMap<String, Domain>,
     agents: Agents,
     files: Vec<FileReport>,
@@ -87,7 +87,7 @@ impl Snapshot {
     /// The same with skills that were written elsewhere. Each takes the place of a file of the same
     /// name.
     #[must_use]
-    pub fn joined(mut self, others: impl IntoIterator<Item = Loaded>) -> Self {
+    pub fn joined(mut self, others: impl IntoIterator<Item = LoadedSkill>) -> Self {
         let others = others.into_iter();
         let others = others.map(|other| (other.skill.id.clone(), Arc::new(other)));
         self.skills.extend(others);
@@ -97,7 +97,7 @@ impl Snapshot {
     /// The same with other contents for some of its skills; none leaves a skill out. It cannot be
     /// compared with the disk any more.
     #[must_use]
-    pub fn edited(&self, edited: BTreeMap<SkillId, Option<Loaded>>) -> Self {
+    pub fn edited(&self, edited: BTreeMap<SkillId, Option<LoadedSkill>>) -> Self {
         let mut skills = self.skills.clone();
         let mut domains = self.domains.clone();
         for (id, loaded) in edited {
@@ -122,7 +122,7 @@ impl Snapshot {
     /// The same with the last good state of skills whose files are broken, where somebody still
     /// knows it.
     #[must_use]
-    pub fn recalled(self, options: &Options, last_good: Vec<Loaded>) -> Self {
+    pub fn recalled(self, options: &Options, last_good: Vec<LoadedSkill>) -> Self {
         if last_good.is_empty() {
             return self;
         }
@@ -170,7 +170,7 @@ impl Snapshot {
     }
 
     /// The skills, by id.
-    pub fn skills(&self) -> impl Iterator<Item = &Arc<Loaded>> {
+    pub fn skills(&self) -> impl Iterator<Item = &Arc<LoadedSkill>> {
         self.skills.values()
     }
 
@@ -180,13 +180,13 @@ impl Snapshot {
     }
 
     /// The skill with this id.
-    pub fn skill(&self, id: &str) -> Option<&Arc<Loaded>> {
+    pub fn skill(&self, id: &str) -> Option<&Arc<LoadedSkill>> {
         self.skills.get(id)
     }
 
     /// The skill that a name means: by id, by its name if only one has it, or by words that make
     /// its id, such as `Morning Briefing`.
-    pub fn find(&self, name: &str) -> Option<&Arc<Loaded>> {
+    pub fn find(&self, name: &str) -> Option<&Arc<LoadedSkill>> {
         let by_name = || {
             let mut same = self
                 .skills()
@@ -319,7 +319,7 @@ impl Snapshot {
         }
     }
 
-    fn add_skill(&mut self, loaded: &Arc<Loaded>) -> State {
+    fn add_skill(&mut self, loaded: &Arc<LoadedSkill>) -> State {
         let id = loaded.skill.id.clone();
         match self.skills.entry(id.clone()) {
             Entry::Vacant(free) => {

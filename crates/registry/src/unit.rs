@@ -11,7 +11,7 @@ use crate::stamp::Stamp;
 
 /// A skill as it was loaded: its content, its hash and the files around it.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedSkill {
     /// The skill.
     pub skill: Skill,
     /// The hash over all of its files.
@@ -26,7 +26,7 @@ pub struct Loaded {
 #[derive(Clone, Debug)]
 pub(crate) enum Definition {
     /// A skill.
-    Skill(Arc<Loaded>),
+    Skill(Arc<LoadedSkill>),
     /// The index of a domain.
     Domain(Arc<DomainIndex>),
     /// An agent.

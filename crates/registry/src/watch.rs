@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::live::{Shared, Watching};
+use crate::live::{Shared, WatchMode};
 use crate::options::{Options, Watch};
 
 /// What wakes the thread.
@@ -222,13 +222,13 @@ impl Watcher {
         self.names.clear();
         self.notifier = None;
         if shared.options.watch == Watch::Poll {
-            shared.set_watching(Watching::Polling("asked for".to_owned()));
+            shared.set_watching(WatchMode::Polling("asked for".to_owned()));
             return;
         }
         match notifier(self.signal.clone()) {
             Ok(notifier) => {
                 self.notifier = Some(notifier);
-                shared.set_watching(Watching::Events);
+                shared.set_watching(WatchMode::Events);
                 self.cover(shared);
             }
             Err(problem) => self.give_up(shared, &problem.to_string()),
@@ -242,7 +242,7 @@ impl Watcher {
         self.watched.clear();
         self.names.clear();
         tracing::warn!("file events are not available, polling instead: {reason}");
-        shared.set_watching(Watching::Polling(reason.to_owned()));
+        shared.set_watching(WatchMode::Polling(reason.to_owned()));
     }
 }
 

@@ -9,7 +9,7 @@ use deft_command::{CommandResult, Line, Problem, ProblemKind, split};
 use deft_engine::{Command, Commands};
 use deft_model::{Choice, Object, Outcome, Skill};
 use deft_registry::discovery::{Topic, Unknown, get_skill_with};
-use deft_registry::{Loaded, Snapshot};
+use deft_registry::{LoadedSkill, Snapshot};
 use deft_wire::command::{CommandStatus, CommandView};
 use deft_wire::run::{RunError, RunView};
 use deft_wire::{Done, Failure, FailureKind};
@@ -59,7 +59,7 @@ pub struct CommandRun {
     pub start: StartRun,
     /// A warning that the skill is used as it was before its file broke.
     pub warning: Option<String>,
-    skill: Arc<Loaded>,
+    skill: Arc<LoadedSkill>,
     command: String,
 }
 
@@ -149,7 +149,12 @@ impl CommandShell {
         Commands::new(&self.snapshot, router, self.start.clone())
     }
 
-    fn prepare(&self, skill: Arc<Loaded>, inputs: Object, command: &WrittenCommand) -> CommandRun {
+    fn prepare(
+        &self,
+        skill: Arc<LoadedSkill>,
+        inputs: Object,
+        command: &WrittenCommand,
+    ) -> CommandRun {
         let id = skill.skill.id.as_str();
         CommandRun {
             start: StartRun {

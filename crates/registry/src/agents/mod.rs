@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 
 use crate::digest::revision;
 use crate::list::Listing;
-use crate::load::{Reading, load};
+use crate::load::{FolderContext, load};
 use crate::scan::{Folder, file_name};
 use crate::snapshot::State;
 use crate::unit::Unit;
@@ -123,7 +123,7 @@ impl Agents {
 
 /// What a folder of agents holds: at the top one folder for each agent, in those an `AGENT.md`.
 pub(crate) fn fill(
-    reading: &Reading<'_>,
+    context: &FolderContext<'_>,
     folder: &mut Folder,
     listing: &Listing,
     known: &HashMap<&Path, &Unit>,
@@ -134,7 +134,7 @@ pub(crate) fn fill(
     }
     match &listing.agent_md {
         Some(path) => {
-            let unit = load(reading, path, known.get(path.as_path()).copied());
+            let unit = load(context, path, known.get(path.as_path()).copied());
             folder.units.push(unit);
         }
         None => {

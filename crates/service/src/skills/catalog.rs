@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use deft_engine::FileChange;
 use deft_model::{DisabledReason, Skill, nearest};
-use deft_registry::{Loaded, Snapshot};
+use deft_registry::{LoadedSkill, Snapshot};
 use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Router, ToolLookup};
@@ -104,7 +104,7 @@ impl SkillCatalog {
     }
 
     /// The skill of a file that a name means.
-    pub(crate) fn find_file(&self, name: &str) -> Done<&Loaded> {
+    pub(crate) fn find_file(&self, name: &str) -> Done<&LoadedSkill> {
         find_file(&self.snapshot, name)
     }
 
@@ -161,7 +161,7 @@ impl SkillCatalog {
 
     /// Names that both a file and a record have, as a message and a remedy.
     pub(super) fn clashes(&self) -> Vec<(String, String)> {
-        let clash = |loaded: &Loaded| {
+        let clash = |loaded: &LoadedSkill| {
             let id = &loaded.skill.id;
             let record = self.clash(id.as_str())?;
             // A file that is disabled may leave its name to a record.
@@ -188,7 +188,7 @@ impl SkillCatalog {
 
     /// The next fires of a skill of a file, as its row has them. None if the store does not know this
     /// revision of the file.
-    pub(super) fn next_fires(&self, loaded: &Loaded) -> Option<Vec<String>> {
+    pub(super) fn next_fires(&self, loaded: &LoadedSkill) -> Option<Vec<String>> {
         let row = self.file_row(loaded.skill.id.as_str())?;
         if row.standing.disabled.is_some() {
             return Some(Vec::new());
@@ -219,7 +219,7 @@ impl SkillCatalog {
 }
 
 /// The skill of a file that a name means.
-pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
+pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a LoadedSkill> {
     snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
         let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
         let hint = match nearest(name, ids) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Dialect, Skill, Step, StepKind};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Schema, is_dotted, render, schema};
 use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport, WrittenExport};
 use deft_wire::{Done, Failure};
@@ -98,7 +98,7 @@ impl Export {
     }
 
     /// The files of a skill as they are, below the names that they need.
-    fn copy(&mut self, loaded: &Loaded) -> Done<()> {
+    fn copy(&mut self, loaded: &LoadedSkill) -> Done<()> {
         let name = Path::new(loaded.path.file_name().unwrap_or_default());
         let folder = loaded.path.parent().unwrap_or(Path::new(""));
         let below = match loaded.skill.dialect {
@@ -113,7 +113,7 @@ impl Export {
         Ok(())
     }
 
-    fn copy_siblings(&mut self, loaded: &Loaded, below: &Path) {
+    fn copy_siblings(&mut self, loaded: &LoadedSkill, below: &Path) {
         let (files, refused) = copy_siblings(loaded, below);
         self.files.extend(files);
         self.refused.extend(refused);
@@ -121,7 +121,12 @@ impl Export {
 
     /// A skill in another dialect. Only a folder has room for the files beside
     /// it, and only the open format has folders.
-    fn convert(&mut self, loaded: &Loaded, dialect: ExportDialect, to_folder: bool) -> Done<()> {
+    fn convert(
+        &mut self,
+        loaded: &LoadedSkill,
+        dialect: ExportDialect,
+        to_folder: bool,
+    ) -> Done<()> {
         let file = convert(&loaded.skill, dialect)?;
         let below = file.path.parent().unwrap_or(Path::new("")).to_path_buf();
         self.files.push(file);

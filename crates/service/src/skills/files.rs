@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use deft_registry::{Loaded, read_regular};
+use deft_registry::{LoadedSkill, read_regular};
 
 use deft_config::create_folder;
 use deft_wire::skill_files::RefusedFile;
@@ -153,7 +153,7 @@ fn set_mode(_: &fs::File, _: u32) -> io::Result<()> {
 
 /// Copies of the files beside a skill, below a folder. Links that lead out of
 /// the skill's folder are refused: they would give away whatever they lead to.
-pub(super) fn copy_siblings(loaded: &Loaded, to: &Path) -> (Vec<Planned>, Vec<Refused>) {
+pub(super) fn copy_siblings(loaded: &LoadedSkill, to: &Path) -> (Vec<Planned>, Vec<Refused>) {
     let from = loaded.path.parent().unwrap_or(Path::new("."));
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for sibling in &loaded.siblings {

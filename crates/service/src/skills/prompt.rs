@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use deft_config::system_moment;
 use deft_model::SkillId;
-use deft_registry::discovery::{Listed, available_skills, listing, skill_tool};
+use deft_registry::discovery::{ListedSkill, available_skills, listing, skill_tool};
 use deft_registry::{MAX_FILE_BYTES, Snapshot, read_regular};
 use deft_skillfile::{Place, Profile, parse};
 use deft_wire::skill_files::{SkillPrompt, SkillTool};
@@ -45,11 +45,13 @@ pub fn prompt_folders(folders: &[PathBuf]) -> Done<String> {
     for folder in folders {
         entries.push(entry(folder)?);
     }
-    let listed = entries.iter().map(|(name, description, location)| Listed {
-        name,
-        description,
-        location,
-    });
+    let listed = entries
+        .iter()
+        .map(|(name, description, location)| ListedSkill {
+            name,
+            description,
+            location,
+        });
     Ok(available_skills(listed))
 }
 

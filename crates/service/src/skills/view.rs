@@ -4,7 +4,7 @@ use deft_model::{
     Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile, Skill, Step,
     StepKind,
 };
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
 use deft_wire::skill::{
     FileDetails, FileSkill, Origin, SiblingView, SkillChange, SkillStanding, TriggerView,
@@ -23,7 +23,7 @@ pub(super) const NEXT: usize = 3;
 
 impl SkillCatalog {
     /// A skill of a file as listings show it.
-    pub(super) fn file_skill(&self, loaded: &Loaded) -> FileSkill {
+    pub(super) fn file_skill(&self, loaded: &LoadedSkill) -> FileSkill {
         let mut shown = as_written(loaded, self.moment());
         let id = loaded.skill.id.as_str();
         if let Some(record) = self.clash(id) {
@@ -56,7 +56,7 @@ impl SkillCatalog {
     }
 
     /// A skill of a file with everything in it.
-    pub(super) fn full_file_skill(&self, loaded: &Loaded) -> FileSkill {
+    pub(super) fn full_file_skill(&self, loaded: &LoadedSkill) -> FileSkill {
         let mut shown = self.file_skill(loaded);
         shown.details = Some(details(loaded));
         let change = self.change(loaded.skill.id.as_str());
@@ -69,7 +69,7 @@ impl SkillCatalog {
 }
 
 /// A skill as its file has it.
-fn as_written(loaded: &Loaded, moment: &Moment) -> FileSkill {
+fn as_written(loaded: &LoadedSkill, moment: &Moment) -> FileSkill {
     let skill = &loaded.skill;
     FileSkill {
         id: skill.id.to_string(),
@@ -110,7 +110,7 @@ fn disabled_by_file(skill: &Skill) -> Option<DisabledReason> {
     wished.then_some(DisabledReason::User)
 }
 
-fn details(loaded: &Loaded) -> FileDetails {
+fn details(loaded: &LoadedSkill) -> FileDetails {
     let skill = &loaded.skill;
     let sibling = |file: &SiblingFile| SiblingView {
         path: file.path.clone(),

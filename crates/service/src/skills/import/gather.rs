@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Skill};
-use deft_registry::{FileReport, Loaded, MAX_FILE_BYTES, Options, Snapshot, State, read_regular};
+use deft_registry::{
+    FileReport, LoadedSkill, MAX_FILE_BYTES, Options, Snapshot, State, read_regular,
+};
 use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_record, render};
 
 use super::layout::Part;
@@ -122,7 +124,7 @@ impl Gathered {
         }
     }
 
-    fn add_loaded(&mut self, loaded: &Loaded, snapshot: &Snapshot, root: &Path) {
+    fn add_loaded(&mut self, loaded: &LoadedSkill, snapshot: &Snapshot, root: &Path) {
         let id = loaded.skill.id.to_string();
         if !is_skill_md(&loaded.path) {
             let to = self.skills.join(place(loaded, root));
@@ -211,7 +213,7 @@ fn is_skill_md(path: &Path) -> bool {
 }
 
 /// Where a file that is a skill on its own belongs.
-fn place(loaded: &Loaded, root: &Path) -> PathBuf {
+fn place(loaded: &LoadedSkill, root: &Path) -> PathBuf {
     match (&loaded.skill.body, loaded.skill.id.as_str().split_once('.')) {
         // A man page's path is its name, wherever it came from.
         (Body::Manual { .. }, Some((domain, action))) => {
