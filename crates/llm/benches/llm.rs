@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use deft_llm::wire::{Head, Hearing, request};
+use deft_llm::wire::{Head, ReplyReader, request};
 use deft_llm::{Ask, Delta, ModelOptions, Models, ProviderKind};
 use deft_model::{CallArgs, Message, ModelRequest, Object, PromptPart, ToolCall, ToolSpec};
 use deft_testkit::{Dialect, Gate, ModelAnswer, ModelServer};
@@ -82,7 +82,7 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     let asking = models.ask(Ask {
         model: "main",
         request: &request,
-        heard: Some(&note),
+        listener: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
         tries: None,
@@ -129,7 +129,7 @@ fn read_stream(bencher: divan::Bencher<'_, '_>) {
             kind: Some("text/event-stream".to_owned()),
             after: None,
         };
-        let mut hearing = Hearing::new(&options, &asked, head, Some(&|_| ()));
+        let mut hearing = ReplyReader::new(&options, &asked, head, Some(&|_| ()));
         for piece in stream.as_bytes().chunks(1400) {
             hearing.take(piece).expect("a good stream");
         }

@@ -25,7 +25,6 @@
 mod address;
 mod anthropic;
 mod draft;
-mod failed;
 mod frames;
 mod gemini;
 mod http;
@@ -35,13 +34,14 @@ mod openai;
 mod options;
 mod price;
 mod provider;
+mod provider_failure;
 mod tries;
 mod unready;
 mod wait;
 pub mod wire;
 
-pub use failed::{Failed, Overflow};
 pub use models::{Answer, Ask, Models};
 pub use options::{ModelOptions, ProviderKind};
 pub use price::Price;
-pub use provider::{Delta, Heard, Pong, Provider, Reply};
+pub use provider::{Delta, Pong, Provider, Reply, ReplyListener};
+pub use provider_failure::{Overflow, ProviderFailure};

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::http::{Http, Shared};
 use crate::tries::{Tries, words};
 use crate::unready::unready;
-use crate::{Heard, ModelOptions, Provider};
+use crate::{ModelOptions, Provider, ReplyListener};
 
 /// Everything about one question to a model.
 pub struct Ask<'a> {
@@ -22,7 +22,7 @@ pub struct Ask<'a> {
     /// The question.
     pub request: &'a ModelRequest,
     /// Hears the answer while it is written.
-    pub heard: Option<Heard<'a>>,
+    pub listener: Option<ReplyListener<'a>>,
     /// The longest it may take with all tries.
     pub deadline: Option<Duration>,
     /// Ends it.
@@ -31,7 +31,7 @@ pub struct Ask<'a> {
     pub tries: Option<&'a AtomicU32>,
 }
 
-/// What came of it.
+/// The answer to an [`Ask`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The reply.

@@ -8,9 +8,9 @@ use deft_model::{ModelReply, ModelRequest, Object};
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::failed::{Failed, Words};
 use crate::frames::{Frames, Framing};
-use crate::{Heard, ModelOptions, ProviderKind};
+use crate::provider_failure::{ProviderFailure, Words};
+use crate::{ModelOptions, ProviderKind, ReplyListener};
 use crate::{anthropic, gemini, ollama, openai};
 
 /// The largest answer that is read.
@@ -46,7 +46,7 @@ pub(crate) trait Wire: Send + Sync {
     /// that begins with an empty part starts at the root of the server.
     fn pings(&self) -> &'static [&'static [&'static str]];
     /// A whole answer.
-    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
     /// The reader of a stream.
     fn stream(&self) -> Box<dyn Events>;
     /// What the provider says about a failure.
@@ -56,11 +56,11 @@ pub(crate) trait Wire: Send + Sync {
 /// Reads the events of one stream, in order.
 pub(crate) trait Events: Send {
     /// Takes the data of one event.
-    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
     /// The end mark has come: whatever follows is not part of the answer.
     fn is_over(&self) -> bool;
     /// The stream is over; fails if it ended before the answer did.
-    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
 }
 
 pub(crate) fn wire(kind: ProviderKind) -> &'static dyn Wire {
@@ -107,7 +107,7 @@ impl Head {
 }
 
 /// Takes an answer in the pieces in which it arrives, and makes a reply of it.
-pub struct Hearing<'a> {
+pub struct ReplyReader<'a> {
     options: &'a ModelOptions,
     head: Head,
     draft: Draft<'a>,
@@ -120,13 +120,13 @@ enum Body {
     Stream(Frames, Box<dyn Events>),
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> ReplyReader<'a> {
     /// Begins with the head of the answer to a request.
     pub fn new(
         options: &'a ModelOptions,
         request: &'a ModelRequest,
         head: Head,
-        listener: Option<Heard<'a>>,
+        listener: Option<ReplyListener<'a>>,
     ) -> Self {
         // A server may answer whole though it was asked to stream, and an error is always whole.
         let body = match framing(&head) {
@@ -143,10 +143,10 @@ impl<'a> Hearing<'a> {
     }
 
     /// Takes more of the body.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<(), Failed> {
+    pub fn take(&mut self, bytes: &[u8]) -> Result<(), ProviderFailure> {
         self.bytes = self.bytes.saturating_add(bytes.len());
         if self.bytes > MOST_BYTES {
-            return Err(Failed::too_large(MOST_BYTES));
+            return Err(ProviderFailure::too_large(MOST_BYTES));
         }
         match &mut self.body {
             Body::Whole(whole) => whole.extend_from_slice(bytes),
@@ -170,7 +170,7 @@ impl<'a> Hearing<'a> {
     }
 
     /// The body is complete.
-    pub fn end(mut self) -> Result<ModelReply, Failed> {
+    pub fn end(mut self) -> Result<ModelReply, ProviderFailure> {
         let read = match self.body {
             Body::Whole(ref whole) => {
                 whole_answer(self.options, &self.head, whole, &mut self.draft)
@@ -200,27 +200,31 @@ fn whole_answer(
     head: &Head,
     body: &[u8],
     draft: &mut Draft<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), ProviderFailure> {
     let wire = wire(options.provider);
     let answer: Option<Value> = serde_json::from_slice(body).ok();
     let words = answer.as_ref().and_then(|answer| wire.words(answer));
     if !head.is_well() || words.is_some() {
-        return Err(Failed::by_status(head, words, body));
+        return Err(ProviderFailure::by_status(head, words, body));
     }
     match answer {
         Some(answer) => wire.whole(&answer, draft),
-        None => Err(Failed::not_json(body)),
+        None => Err(ProviderFailure::not_json(body)),
     }
 }
 
 /// What an answer without a reply in it means, such as that to a ping.
-pub(crate) fn verdict(options: &ModelOptions, head: &Head, body: &[u8]) -> Result<(), Failed> {
+pub(crate) fn verdict(
+    options: &ModelOptions,
+    head: &Head,
+    body: &[u8],
+) -> Result<(), ProviderFailure> {
     if head.is_well() {
         return Ok(());
     }
     let answer: Option<Value> = serde_json::from_slice(body).ok();
     let words = answer.and_then(|answer| wire(options.provider).words(&answer));
-    Err(Failed::by_status(head, words, body).redacted(options))
+    Err(ProviderFailure::by_status(head, words, body).redacted(options))
 }
 
 /// The system prompt as one text.

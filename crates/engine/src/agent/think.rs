@@ -200,7 +200,7 @@ impl Performer {
             .hear
             .clone()
             .filter(|_| turn.span.agent.is_root());
-        let heard = |delta: Delta| {
+        let listener = |delta: Delta| {
             if let Some(hear) = &hear {
                 hear(delta);
             }
@@ -209,7 +209,7 @@ impl Performer {
         let ask = Ask {
             model: turn.model,
             request: turn.request,
-            heard: hear.is_some().then_some(&heard),
+            listener: hear.is_some().then_some(&listener),
             deadline,
             cancel: self.halt.clone(),
             tries: Some(&tries),

@@ -4,10 +4,12 @@ use deft_model::StopReason;
 use serde_json::{Value, json};
 
 use crate::draft::{Args, Draft};
-use crate::failed::{Failed, Overflow, Words};
+use crate::provider_failure::{Overflow, ProviderFailure, Words};
 
-pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
-    let choice = answer.pointer("/choices/0").ok_or_else(Failed::empty)?;
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+    let choice = answer
+        .pointer("/choices/0")
+        .ok_or_else(ProviderFailure::empty)?;
     let message = &choice["message"];
     said(message, draft);
     for call in message["tool_calls"].as_array().into_iter().flatten() {

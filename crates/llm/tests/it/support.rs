@@ -68,7 +68,7 @@ pub(crate) async fn ask(models: &Models, request: &ModelRequest) -> Result<Answe
         .ask(Ask {
             model: "main",
             request,
-            heard: None,
+            listener: None,
             deadline: None,
             cancel: CancellationToken::new(),
             tries: None,
@@ -87,7 +87,7 @@ pub(crate) async fn listen(
         .ask(Ask {
             model: "main",
             request,
-            heard: Some(&note),
+            listener: Some(&note),
             deadline: None,
             cancel: CancellationToken::new(),
             tries: None,

@@ -235,7 +235,7 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
     let ask = Ask {
         model: "main",
         request: &request,
-        heard: Some(&note),
+        listener: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
         tries: None,
@@ -262,7 +262,7 @@ async fn requests_are_counted_with_and_without_an_answer() {
         let ask = Ask {
             model: "main",
             request: &request,
-            heard: None,
+            listener: None,
             deadline: None,
             cancel: CancellationToken::new(),
             tries: Some(&tries),
@@ -290,7 +290,7 @@ async fn cancelling_ends_it_at_once() {
         let ask = || Ask {
             model: "main",
             request: &request,
-            heard: None,
+            listener: None,
             deadline: None,
             cancel: cancel.clone(),
             tries: None,

@@ -81,7 +81,7 @@ async fn a_stream_is_heard_while_it_is_written() {
         let ask = Ask {
             model: "main",
             request: &request,
-            heard: Some(&note),
+            listener: Some(&note),
             deadline: Some(Duration::from_mins(1)),
             cancel: CancellationToken::new(),
             tries: None,
