@@ -35,7 +35,7 @@ use deft_workflow::{AgentStep, Path};
 use parking_lot::Mutex;
 
 pub use authority::{Verdict, inside};
-pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Paying, Spending, payers};
+pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Payers, Spending, payers};
 pub use chat::{ChatMessage, Preview};
 pub use chat_run::{ALONE, ANSWER_TO, answer_to, conversation_of};
 pub use facts::AgentFacts;

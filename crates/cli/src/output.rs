@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::args::{ColorWhen, Global};
 use crate::failure::{Done, Failure, exit_code};
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 use deft_config::env;
 use deft_wire::model::visible;
 
@@ -35,7 +35,7 @@ impl Output {
 
     /// Prints data as text for people. Characters that would command a terminal are shown instead of
     /// obeyed, also in a pipe: `--json` has them as they are.
-    pub(crate) fn data(&self, text: impl Into<Styled>) -> Done<()> {
+    pub(crate) fn data(&self, text: impl Into<StyledText>) -> Done<()> {
         let mut text = text.into();
         if !text.as_str().ends_with('\n') {
             text.push("\n");
@@ -94,7 +94,7 @@ impl Output {
         if self.json {
             drop(self.document(&failure.document()));
         } else {
-            let paint = |code, text| Styled::paint(code, text, self.styles_stderr());
+            let paint = |code, text| StyledText::paint(code, text, self.styles_stderr());
             let mut text = paint("1;31", "error").with(format!(": {}", failure.message));
             if let Some(hint) = &failure.hint {
                 text = text.with("\n").with(paint("1;36", "hint"));
@@ -154,7 +154,7 @@ pub(crate) fn written(done: io::Result<()>) -> Done<()> {
 }
 
 /// Writes a line to stderr.
-pub(crate) fn say(text: impl Into<Styled>) {
+pub(crate) fn say(text: impl Into<StyledText>) {
     // A message that cannot be shown is no reason to fail.
     drop(Stream::Err.write(text.into().with("\n")));
 }

@@ -20,13 +20,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Attention, Question};
 use crate::engine::{Inner, Stop};
-use crate::finish::Ending;
+use crate::finish::EndedRun;
 use crate::perform::{ActionResult, Performer, Request};
 use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
-pub(crate) use think::Thinking;
+pub(crate) use think::StepAgent;
 
 /// How the reason of a run begins that waits for a tool or a server.
 pub const WAITS_FOR_TOOL: &str = "tool: ";
@@ -63,7 +63,7 @@ pub(crate) struct Driver {
     halts: HashMap<Path, CancellationToken>,
     tasks: FuturesUnordered<BoxFuture<'static, ActionResult>>,
     /// Agents by their steps, and what they want done next.
-    agents: HashMap<Path, Thinking>,
+    agents: HashMap<Path, StepAgent>,
     thoughts: Vec<(Path, deft_agent::Request)>,
     /// The step of an agent has ended, so that something may follow.
     agent_ended: bool,
@@ -214,7 +214,7 @@ impl Driver {
             self.journal.extend(now, decided);
             let fresh = self.machine.take_asks();
             if let Some(finished) = self.machine.finished() {
-                let ending = Ending {
+                let ending = EndedRun {
                     run: &self.run,
                     lease: &self.lease,
                     finished,

@@ -19,7 +19,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::record::Published;
+use crate::record::PublishedEvent;
 use crate::{Attention, Clock, Error, Library, Options, Outbox, Owner, Skills};
 
 /// What an engine is made of.
@@ -62,7 +62,7 @@ pub(crate) struct Inner {
     watched: Mutex<HashMap<RunId, Attention>>,
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
-    live: broadcast::Sender<Arc<Published>>,
+    live: broadcast::Sender<Arc<PublishedEvent>>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) incidents: Incidents,
 }
@@ -170,7 +170,7 @@ impl Engine {
     }
 
     /// Events of all runs that are driven here, each after it was stored.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Published>> {
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<PublishedEvent>> {
         self.inner.live.subscribe()
     }
 
@@ -304,7 +304,7 @@ impl Inner {
         self.live.receiver_count() > 0
     }
 
-    pub(crate) fn publish(&self, event: Published) {
+    pub(crate) fn publish(&self, event: PublishedEvent) {
         // Nobody listening is no failure.
         drop(self.live.send(Arc::new(event)));
     }

@@ -69,7 +69,7 @@ pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Ve
 }
 
 /// A run that is over, before that is stored.
-pub(crate) struct Ending<'a> {
+pub(crate) struct EndedRun<'a> {
     pub(crate) run: &'a RunRow,
     pub(crate) lease: &'a Lease,
     pub(crate) finished: &'a RunEnd,
@@ -93,7 +93,7 @@ impl Inner {
     /// stored, with what models took for it.
     pub(crate) async fn commit_end(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         journal: &mut Journal,
     ) -> Result<(Finish, Option<String>), Error> {
         let pinned = self
@@ -172,7 +172,7 @@ impl Inner {
     /// What the end of a run means for its skill, if the store knows the skill.
     async fn aftermath(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         pinned: &PinnedSkill,
         known: Option<Arc<SkillRow>>,
     ) -> Result<Option<(Arc<SkillRow>, SkillChange, Vec<Write>)>, Error> {
@@ -233,7 +233,7 @@ impl Inner {
     /// What people know of the outage that a run met, or of the one that is over with it.
     async fn known_outage(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         row: &SkillRow,
     ) -> Result<KnownOutage, Error> {
         let (run, at) = (ending.run, ending.at);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deft_library::with_authority;
 use deft_model::{Authority, Body, Dialect, Object, Outcome, RunStatus, Skill, SkillId};
-use deft_records::Normalised;
+use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Engine {
         by: Option<&Authority>,
     ) -> Result<RunRow, Error> {
         let record = deft_records::job(args).map_err(Error::Refused)?;
-        let normalised = Normalised {
+        let normalised = NormalisedRecord {
             record,
             applied: Vec::new(),
         };

@@ -13,7 +13,7 @@ use crate::engine::Inner;
 
 /// A stored event, as listeners get it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Published {
+pub struct PublishedEvent {
     /// Its place among all events of the store.
     pub seq: u64,
     /// When it happened.
@@ -26,7 +26,7 @@ pub struct Published {
     pub event: Event,
 }
 
-impl Published {
+impl PublishedEvent {
     /// The public form (S3.30), if the event has one.
     pub fn public(&self) -> Option<Value> {
         let (kind, fields) = public(&self.event)?;
@@ -183,7 +183,7 @@ impl Inner {
             return;
         }
         for (seq, (at, event)) in (first_seq..).zip(events) {
-            self.publish(Published {
+            self.publish(PublishedEvent {
                 seq,
                 at,
                 run: run.clone(),

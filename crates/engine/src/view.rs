@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::drive::RouterFacts;
-use crate::record::Published;
+use crate::record::PublishedEvent;
 use crate::{Engine, Error, claim};
 
 impl Engine {
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// Events of a run as they are stored, for listeners that came late.
-    pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<Published>, Error> {
+    pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let stored = stored.into_iter();
         Ok(stored.filter_map(|stored| publish(run, stored)).collect())
@@ -155,8 +155,8 @@ fn check_failed(event: &Event) -> Option<&str> {
 }
 
 /// A stored event as listeners get it; none if it cannot be read.
-pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Option<Published> {
-    Some(Published {
+pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Option<PublishedEvent> {
+    Some(PublishedEvent {
         seq: stored.seq,
         at: stored.at,
         run: stored.run,

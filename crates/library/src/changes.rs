@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object};
-use deft_records::{Normalised, Problem, Refusal, Target, describe_stored};
+use deft_records::{NormalisedRecord, Problem, Refusal, Target, describe_stored};
 use deft_registry::LoadedSkill;
 use deft_store::{NewSkill, PutResult, SkillOrigin, SkillRow, Standing, Timeline};
 
@@ -71,7 +71,7 @@ impl Library {
         file: &LoadedSkill,
         row: Option<&SkillRow>,
         args: &Object,
-    ) -> Normalised {
+    ) -> NormalisedRecord {
         let moment = self.base.moment();
         let off = match row.filter(|row| !is_gone(row)) {
             Some(row) => row.standing.disabled,

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use deft_model::{Authority, Body, Dialect, Object, Skill, Text};
-use deft_records::{Normalised, merge};
+use deft_records::{NormalisedRecord, merge};
 use deft_registry::LoadedSkill;
 use deft_skillfile::{Document, Moment, parse_record, render};
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ impl Overlay {
         changes: &Object,
         enabled: bool,
         moment: &Moment,
-    ) -> Normalised {
+    ) -> NormalisedRecord {
         let mut existing = self.patched(file);
         existing.insert(ENABLED.to_owned(), enabled.into());
         merge(&existing, changes, moment)

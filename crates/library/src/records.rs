@@ -9,8 +9,8 @@ use std::path::Path;
 use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object, SkillId};
 use deft_records::{
-    Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
-    normalise,
+    CheckedRecord, NormalisedRecord, Problem, Refusal, Target, ToolState, check, describe_stored,
+    merge, normalise,
 };
 use deft_registry::LoadedSkill;
 use deft_store::{NewSkill, PutResult, SkillFilter, SkillOrigin, SkillRow};
@@ -132,8 +132,8 @@ impl Library {
 
     async fn put(
         &self,
-        normalised: Normalised,
-        checked: Checked,
+        normalised: NormalisedRecord,
+        checked: CheckedRecord,
         new: NewSkill,
         by: Option<&Authority>,
     ) -> Result<StoredSkill, Error> {
@@ -244,7 +244,7 @@ fn known_arguments(step: &Value) -> (Object, bool) {
 }
 
 /// Whether the times of a record are those of the host's zone.
-fn reads_host_zone(checked: &Checked, applied: &[String]) -> bool {
+fn reads_host_zone(checked: &CheckedRecord, applied: &[String]) -> bool {
     let added = applied
         .iter()
         .any(|note| note.starts_with("added timezone"));
@@ -307,7 +307,7 @@ impl Library {
     }
 
     /// What was mended on the way, and a doubt about the zone of its times.
-    pub(crate) fn notes(&self, checked: &Checked, mut applied: Vec<String>) -> Vec<String> {
+    pub(crate) fn notes(&self, checked: &CheckedRecord, mut applied: Vec<String>) -> Vec<String> {
         if reads_host_zone(checked, &applied) {
             applied.extend(self.settings.zone_doubt.clone());
         }
@@ -315,7 +315,7 @@ impl Library {
     }
 
     /// Holds a record against the tools that there are.
-    pub async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
+    pub async fn check(&self, normalised: &NormalisedRecord) -> Result<CheckedRecord, Error> {
         let moment = self.base.moment();
         let known = |name: &str| match self.router.find(name) {
             ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) => ToolState::Known,
@@ -338,7 +338,7 @@ impl Library {
     /// A checked record on its way into the store.
     fn new_record(
         &self,
-        checked: &Checked,
+        checked: &CheckedRecord,
         replaces: Option<&SkillRow>,
         now: jiff::Timestamp,
     ) -> NewSkill {

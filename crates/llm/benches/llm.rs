@@ -129,11 +129,11 @@ fn read_stream(bencher: divan::Bencher<'_, '_>) {
             kind: Some("text/event-stream".to_owned()),
             after: None,
         };
-        let mut hearing = ReplyReader::new(&options, &asked, head, Some(&|_| ()));
+        let mut reader = ReplyReader::new(&options, &asked, head, Some(&|_| ()));
         for piece in stream.as_bytes().chunks(1400) {
-            hearing.take(piece).expect("a good stream");
+            reader.take(piece).expect("a good stream");
         }
-        hearing.end().expect("a whole answer")
+        reader.end().expect("a whole answer")
     });
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::names::{WORDED, is_timing, says_when};
 use crate::phrase::{self, Clock, Field};
-use crate::place::{self, Written};
+use crate::place::{self, WrittenRecord};
 use crate::refusal::{Problem, Refusal};
 
 /// What is known about a tool.
@@ -43,7 +43,7 @@ impl<F: Fn(&str) -> ToolState> Tools for F {
 
 /// A record that may be stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedRecord {
     /// The skill that it is.
     pub skill: Skill,
     /// The record as it is stored.
@@ -57,7 +57,11 @@ pub struct Checked {
 }
 
 /// Checks a record that was normalised.
-pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Checked, Refusal> {
+pub fn check(
+    record: &Object,
+    moment: &Moment,
+    tools: &dyn Tools,
+) -> Result<CheckedRecord, Refusal> {
     let written = place::write(record);
     let place = Place {
         file: "record.json",
@@ -96,7 +100,7 @@ pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Chec
     }
     problems.dedup();
     match (parsed.document, problems.is_empty()) {
-        (Some(Document::Skill(skill)), true) => Ok(Checked {
+        (Some(Document::Skill(skill)), true) => Ok(CheckedRecord {
             skill: *skill,
             record: record.clone(),
             waits: dormant && !Vec::is_empty(&missing_tools),
@@ -125,7 +129,7 @@ enum Weight {
 struct Reader<'a> {
     record: &'a Object,
     moment: &'a Moment,
-    written: &'a Written,
+    written: &'a WrittenRecord,
     dormant: bool,
 }
 
@@ -184,7 +188,7 @@ impl Reader<'_> {
     }
 
     /// What a timing in prose means.
-    fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::Refused>> {
+    fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::PhraseError>> {
         let value = self.config()?.get(key)?;
         // A number in quotes is a number that does not fit, and no words, where words are not meant.
         let prose = WORDED.contains(&key) || crate::json::number(value).is_none();

@@ -44,7 +44,7 @@ pub struct Spending {
 }
 
 /// Who pays for a question.
-pub struct Paying<'a> {
+pub struct Payers<'a> {
     /// The agent of the step, and the one that asks where it was sent out: both pay.
     pub agent: &'a str,
     /// The agent that was dispatched.
@@ -89,7 +89,7 @@ impl Agents {
     pub async fn spending(
         &self,
         run: &RunRow,
-        paying: &Paying<'_>,
+        paying: &Payers<'_>,
         model: &str,
         request: &ModelRequest,
     ) -> Spending {

@@ -9,7 +9,7 @@ use deft_wire::model::visible;
 
 use super::Tree;
 use crate::output::say;
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 
 /// What a person sees of a run on stderr.
 pub(crate) struct Screen {
@@ -136,9 +136,9 @@ impl Above for Screen {
     fn above(&self, line: &str) {
         let mut state = self.lock();
         if self.live && !state.paused {
-            let mut text = Styled::default();
+            let mut text = StyledText::default();
             if state.drawn > 0 {
-                text = Styled::up(state.drawn).with(Styled::clear_below());
+                text = StyledText::up(state.drawn).with(StyledText::clear_below());
             }
             state.drawn = 0;
             say(text.with(line));
@@ -160,9 +160,9 @@ impl State {
         let all = self.tree.render_all(self.frame);
         // A tree that is taller than the terminal cannot be redrawn in place: show its end.
         let first = all.len().saturating_sub(height.saturating_sub(2));
-        let mut out = Styled::up(self.drawn);
+        let mut out = StyledText::up(self.drawn);
         for line in &all[first..] {
-            out.push(Styled::clear_line());
+            out.push(StyledText::clear_line());
             out.push(line.fit(width));
             out.push("\n");
         }

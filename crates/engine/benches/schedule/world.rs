@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{
-    Channel, DeliveryResult, Engine, Options, Parcel, Parts, Published, SystemClock,
+    Channel, DeliveryResult, Engine, Options, Parcel, Parts, PublishedEvent, SystemClock,
 };
 use deft_model::{Effects, RunStatus};
 use deft_registry::Snapshot;
@@ -261,7 +261,7 @@ impl World {
     }
 
     /// Waits until a run has ended.
-    pub(crate) async fn ended(live: &mut broadcast::Receiver<Arc<Published>>) {
+    pub(crate) async fn ended(live: &mut broadcast::Receiver<Arc<PublishedEvent>>) {
         while !matches!(live.recv().await.unwrap().event, Event::Finished(_)) {}
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use deft_agent::{Address, Coverage, Request as Thought, Setup};
-use deft_agents::{BudgetExceeded, Exhaustion, Paying, STORING, Spending, payers};
+use deft_agents::{BudgetExceeded, Exhaustion, Payers, STORING, Spending, payers};
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
     Authority, CallArgs, Exhausted, Failure, FailureClass, ModelReply, ModelRequest, Object,
@@ -178,7 +178,7 @@ impl Performer {
         let above = self.above.get_or_init(|| above).await;
         let mut skills = payers(turn.run, job.around.clone());
         skills.extend(above.iter().cloned());
-        let paying = Paying {
+        let paying = Payers {
             agent: job.agent,
             below: job.below,
             skills: &skills,

@@ -13,7 +13,7 @@ use crate::{Attention, CHAT_SKILL, Engine, Error};
 
 /// A message without an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unanswered {
+pub struct UnansweredMessage {
     /// The run that is to answer it.
     pub run: RunRow,
     /// What was said.
@@ -35,7 +35,7 @@ pub enum AnswerState {
 
 impl Engine {
     /// Messages of a conversation that have no answer yet, the oldest first.
-    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<Unanswered>, Error> {
+    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<UnansweredMessage>, Error> {
         let filter = RunFilter {
             skill: Some(CHAT_SKILL.to_owned()),
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -49,7 +49,7 @@ impl Engine {
             RunStatus::Running if !self.is_abandoned(run) => AnswerState::Elsewhere,
             _ => AnswerState::Abandoned,
         };
-        let unanswered = runs.into_iter().map(|run| Unanswered {
+        let unanswered = runs.into_iter().map(|run| UnansweredMessage {
             text: message_of(&run),
             stands: stands(&run),
             run,

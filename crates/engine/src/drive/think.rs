@@ -22,7 +22,7 @@ use crate::ask::{self, Question};
 use crate::perform::{ActionResult, cancelled};
 
 /// An agent of a step.
-pub(crate) struct Thinking {
+pub(crate) struct StepAgent {
     machine: Agent,
     /// The try of the step that it works for.
     attempt: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Thinking {
     busy: usize,
 }
 
-impl Thinking {
+impl StepAgent {
     /// An agent as its journal tells it; nobody works for it yet.
     pub(crate) fn resting(machine: Agent) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Driver {
     pub(crate) fn thinking(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
         let agents = agents.into_iter();
         self.agents = agents
-            .map(|(path, machine)| (path, Thinking::resting(machine)))
+            .map(|(path, machine)| (path, StepAgent::resting(machine)))
             .collect();
         self
     }
@@ -73,7 +73,7 @@ impl Driver {
         self.halts.insert(path.clone(), halt.clone());
         let known = self.agents.contains_key(&path);
         let agents = self.agents.entry(path.clone());
-        let thinking = agents.or_insert_with(|| Thinking::resting(Agent::new()));
+        let thinking = agents.or_insert_with(|| StepAgent::resting(Agent::new()));
         thinking.attempt = attempt;
         thinking.begun = now;
         thinking.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());

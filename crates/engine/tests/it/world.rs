@@ -7,7 +7,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use deft_compute::Compute;
-use deft_engine::{Admission, Attention, Clock, Engine, Fire, Options, Parts, Published, Skills};
+use deft_engine::{
+    Admission, Attention, Clock, Engine, Fire, Options, Parts, PublishedEvent, Skills,
+};
 use deft_model::{Effects, Failure, Object};
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
@@ -199,7 +201,7 @@ impl World {
     pub(crate) async fn events(&self, run: &RunRow) -> Vec<Value> {
         let stored = self.store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
         let public = stored.into_iter().filter_map(|stored| {
-            let published = Published {
+            let published = PublishedEvent {
                 seq: stored.seq,
                 at: stored.at,
                 run: stored.run,

@@ -133,10 +133,9 @@ fn hear(options: &ModelOptions, head: &Head, pieces: &[&[u8]]) -> (Vec<Delta>, O
     let said = Mutex::new(Vec::new());
     let note = |delta| said.lock().expect("nobody panicked").push(delta);
     let asked = asked();
-    let mut hearing = ReplyReader::new(options, &asked, head.clone(), Some(&note));
-    let taken: Result<(), ProviderFailure> =
-        pieces.iter().try_for_each(|piece| hearing.take(piece));
-    let result = taken.and_then(|()| hearing.end());
+    let mut reader = ReplyReader::new(options, &asked, head.clone(), Some(&note));
+    let taken: Result<(), ProviderFailure> = pieces.iter().try_for_each(|piece| reader.take(piece));
+    let result = taken.and_then(|()| reader.end());
     (said.into_inner().expect("nobody panicked"), result)
 }
 

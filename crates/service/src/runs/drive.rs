@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use deft_engine::{Admission, Attention, Engine, Error, Published, ResumeWith};
+use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, ResumeWith};
 use deft_model::RunId;
 use deft_store::RunRow;
 use deft_wire::Done;
@@ -52,7 +52,7 @@ pub struct Answers {
 pub struct Drive {
     engine: Engine,
     work: Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>,
-    events: Receiver<Arc<Published>>,
+    events: Receiver<Arc<PublishedEvent>>,
     admitted: Arc<OnceLock<RunId>>,
     ended: Option<Admission>,
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use deft_agent::{Event as AgentEvent, EventKind, Interpretation};
-use deft_engine::Published;
+use deft_engine::PublishedEvent;
 use deft_model::{Failure, Object};
 use deft_workflow::{Call, CallEnd, Event, Next, Path, warning};
 use jiff::Timestamp;
@@ -142,7 +142,7 @@ pub enum Change {
 
 impl Progress {
     /// What a person sees of an event; nothing of some.
-    pub(crate) fn read(published: &Published) -> Option<Self> {
+    pub(crate) fn read(published: &PublishedEvent) -> Option<Self> {
         let (path, change) = match &published.event {
             Event::Begun(begun) => {
                 let attempt = begun.attempt;

@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use super::live::Teller;
 use super::{
     AnswerState, Attention, Conversation, Decided, Later, Listener, Live, OpenRun, Say, Talk,
-    Unanswered, live,
+    UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -216,11 +216,11 @@ impl Talk for Host {
         Box::pin(self.answer(say, attention, listener))
     }
 
-    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>> {
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
         Box::pin(async move {
             let found = self.engine.unanswered(conversation).await;
             let found = found.map_err(|error| failure(&error))?;
-            let found = found.into_iter().map(|one| Unanswered {
+            let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,
                 text: one.text,
                 state: match one.stands {

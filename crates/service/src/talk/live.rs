@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
-use deft_engine::Published;
+use deft_engine::PublishedEvent;
 use deft_llm::Delta;
 use deft_model::{CallArgs, Message, RunId};
 use deft_wire::chat::{ChatAnswer, ChatError};
@@ -23,14 +23,14 @@ use super::{Listener, Live};
 /// Pieces of an answer come at once, and events through a queue. What was published before a piece
 /// is told before it: else the words that follow a call would stand above it.
 pub(super) struct Teller {
-    queue: Mutex<(Receiver<Arc<Published>>, News)>,
+    queue: Mutex<(Receiver<Arc<PublishedEvent>>, News)>,
     run: Arc<OnceLock<RunId>>,
     listener: Listener,
 }
 
 impl Teller {
     pub(super) fn new(
-        events: Receiver<Arc<Published>>,
+        events: Receiver<Arc<PublishedEvent>>,
         run: Arc<OnceLock<RunId>>,
         listener: Listener,
     ) -> Arc<Self> {
@@ -72,7 +72,7 @@ impl Teller {
     /// Tells what happens until the work is done. `bell` gets the same events, and only wakes.
     pub(super) async fn follow<T>(
         &self,
-        mut bell: Receiver<Arc<Published>>,
+        mut bell: Receiver<Arc<PublishedEvent>>,
         work: impl Future<Output = T>,
     ) -> T {
         tokio::pin!(work);
@@ -359,7 +359,7 @@ mod tests {
             let told = json!({"agent": {"path": "agent", "event": {"what": {"told": {
                 "turn": 1, "call": 0, "name": "rm", "how": "refused", "text": reason,
             }}}}});
-            let published = Published {
+            let published = PublishedEvent {
                 seq: 1,
                 at: jiff::Timestamp::UNIX_EPOCH,
                 run: RunId::new(run),

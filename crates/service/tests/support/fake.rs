@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::{
     Attention, Conversation, Decided, Later, Listener, Live, Operation, Question, Response, Say,
-    StepPath, Talk, Unanswered,
+    StepPath, Talk, UnansweredMessage,
 };
 
 /// What happens when something is said.
@@ -36,7 +36,7 @@ pub(crate) struct Fake {
     script: Mutex<VecDeque<(Vec<Do>, ChatAnswer)>>,
     pub said: Mutex<Vec<Say>>,
     pub stopped: Mutex<Vec<String>>,
-    pub unanswered: Mutex<Vec<Unanswered>>,
+    pub unanswered: Mutex<Vec<UnansweredMessage>>,
     stop: Notify,
     pub go: Notify,
     /// Rung when something is said.
@@ -204,7 +204,7 @@ impl Talk for Fake {
         })
     }
 
-    fn unanswered<'a>(&'a self, _: &'a str) -> Later<'a, Vec<Unanswered>> {
+    fn unanswered<'a>(&'a self, _: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
         let open = std::mem::take(&mut *self.unanswered.lock().unwrap());
         Box::pin(async move { Ok(open) })
     }

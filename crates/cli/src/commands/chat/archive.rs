@@ -8,7 +8,7 @@ use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, counted, local, local_minute, table_of};
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 use deft_service::markdown::Renderer;
 use deft_service::talk::{Conversation, Talk};
 use deft_wire::chat::{
@@ -132,14 +132,14 @@ fn show(
     output.note(&format!("{}  {}  {title}", view.id, view.channel));
     for line in &messages {
         let who = format!("{}  {}", line.role.word(), local(line.at, zone));
-        let who = Styled::paint("2", &who, output.styles_stdout());
+        let who = StyledText::paint("2", &who, output.styles_stdout());
         output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
         let text = match line.role {
             // Results may be long; `--json` has them as they were.
-            MessageRole::Tool => Styled::from(words(&line.text)).with("\n"),
+            MessageRole::Tool => StyledText::from(words(&line.text)).with("\n"),
             MessageRole::User | MessageRole::Assistant => {
-                Styled::from_renderer(&Renderer::whole(&line.text, styled, width))
+                StyledText::from_renderer(&Renderer::whole(&line.text, styled, width))
             }
         };
         output.data(text.with("\n"))?;

@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::turn::{Company, Ended, Wish};
+use super::turn::{Company, TurnEnd, Wish};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
 use deft_service::talk::{CallLog, Live, Say, Talk};
 use deft_wire::chat::{ChatAnswer, PromptSection, PromptTool, PromptView};
@@ -51,8 +51,8 @@ pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Don
         }
     });
     let mut said = match company.hear(Wish::Say(say), listener).await? {
-        Ended::Said(said) => said,
-        Ended::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
+        TurnEnd::Said(said) => said,
+        TurnEnd::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
     };
     company.view.leave();
     let calls = std::mem::take(&mut *calls.lock().unwrap_or_else(PoisonError::into_inner));
@@ -69,7 +69,7 @@ fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
         let (styled, width) = (output.styles_stdout(), output.width());
         if Stream::Out.is_terminal() {
             let text = Renderer::whole(&said.text, styled, width);
-            output.data(Styled::from_renderer(&text))?;
+            output.data(StyledText::from_renderer(&text))?;
         } else {
             output.data(said.text.trim_end())?;
         }

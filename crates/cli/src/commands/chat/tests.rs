@@ -16,9 +16,9 @@ use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::talk_fake::fake::{Do, Fake, answer, call, failed};
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 use deft_service::ask::{Answer, Asker, Question, Responds};
-use deft_service::talk::{AnswerState, Live, Unanswered};
+use deft_service::talk::{AnswerState, Live, UnansweredMessage};
 use deft_wire::chat::ChatUsage;
 use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
 
@@ -27,7 +27,7 @@ use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
 struct Screen(Arc<Mutex<String>>);
 
 impl Sink for Screen {
-    fn put(&mut self, text: Styled) {
+    fn put(&mut self, text: StyledText) {
         self.0.lock().unwrap().push_str(text.as_str());
     }
 }
@@ -372,7 +372,7 @@ fn exit_codes_are_those_of_the_contract() {
 #[tokio::test]
 async fn what_was_not_answered_is_answered_first() {
     let mut world = world(false);
-    let open = |run: &str, text: &str, state| Unanswered {
+    let open = |run: &str, text: &str, state| UnansweredMessage {
         run: RunId::new(run),
         text: text.to_owned(),
         state,

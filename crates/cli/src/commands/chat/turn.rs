@@ -70,7 +70,7 @@ pub(super) enum Wish {
 }
 
 /// How a turn ended.
-pub(super) enum Ended {
+pub(super) enum TurnEnd {
     Said(Box<ChatAnswer>),
     /// The person did not want to wait for the end of it.
     Left,
@@ -92,13 +92,13 @@ pub(super) struct Company {
 impl Company {
     /// Says something and shows what comes of it. The first wish to stop ends the run, the second
     /// one leaves it as it is.
-    pub(super) async fn turn(&mut self, wish: Wish) -> Done<Ended> {
+    pub(super) async fn turn(&mut self, wish: Wish) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
         self.hear(wish, Arc::new(move |live| view.hear(live))).await
     }
 
     /// The same with another listener.
-    pub(super) async fn hear(&mut self, wish: Wish, listener: Listener) -> Done<Ended> {
+    pub(super) async fn hear(&mut self, wish: Wish, listener: Listener) -> Done<TurnEnd> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
         let notes = Arc::clone(&planned);
@@ -131,7 +131,7 @@ impl Company {
                         if planned && !(self.is_up)(&self.home) {
                             self.view.tell(NOTHING_IS_UP);
                         }
-                        return Ok(Ended::Said(Box::new(said)));
+                        return Ok(TurnEnd::Said(Box::new(said)));
                     }
                     Err(failure) => {
                         self.view.leave();
@@ -145,7 +145,7 @@ impl Company {
                     }
                     _ => {
                         self.view.leave();
-                        return Ok(Ended::Left);
+                        return Ok(TurnEnd::Left);
                     }
                 },
                 _ = tick.tick() => self.view.tick(),

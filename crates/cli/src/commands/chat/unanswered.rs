@@ -9,18 +9,18 @@ use super::lines::words;
 use super::turn::{Company, Wish};
 use crate::failure::Done;
 use crate::output::{Output, clip};
-use deft_service::talk::{AnswerState, Unanswered};
+use deft_service::talk::{AnswerState, UnansweredMessage};
 
 /// How much of a question is shown.
 const QUESTION: usize = 60;
 
 /// Whether it can be answered now; what waits is left waiting.
-pub(super) fn is_to_go_on(open: &Unanswered) -> bool {
+pub(super) fn is_to_go_on(open: &UnansweredMessage) -> bool {
     open.state != AnswerState::Waiting
 }
 
 /// Says how it stands.
-pub(super) fn told(open: &Unanswered) -> String {
+pub(super) fn told(open: &UnansweredMessage) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
     match open.state {
@@ -78,7 +78,7 @@ mod tests {
                 "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` continues it",
             ),
         ] {
-            let open = Unanswered {
+            let open = UnansweredMessage {
                 run: RunId::new("run_1"),
                 text: "Why?\nReally".to_owned(),
                 state,
