@@ -23,10 +23,10 @@ use crate::zone::{resolve, second_run_ends};
 
 /// A cron expression; cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Cron(Arc<Parsed>);
+pub struct Cron(Arc<ParsedCron>);
 
 #[derive(PartialEq, Eq)]
-struct Parsed {
+struct ParsedCron {
     text: String,
     fields: Fields,
     follows_clock: bool,
@@ -70,7 +70,7 @@ impl Cron {
                 .at(whole.clone())
                 .hint(error.to_string())
         })?;
-        Ok(Cron(Arc::new(Parsed {
+        Ok(Cron(Arc::new(ParsedCron {
             text: text[whole].to_owned(),
             follows_clock: fields.follows_clock(),
             impossible: fields.impossible(),

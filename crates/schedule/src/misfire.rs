@@ -39,7 +39,7 @@ impl Default for Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// Slots that do not run, in order; each stretch is to become one row.
-    pub passed: Vec<Passed>,
+    pub passed: Vec<OmittedSlots>,
     /// The slot to run now.
     pub fire: Option<Slot>,
     /// The earliest slot that is left, to be stored; it may have come already, so ask again.
@@ -58,7 +58,7 @@ pub struct Slot {
 
 /// Slots that do not run: one, or a stretch of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passed {
+pub struct OmittedSlots {
     /// The first.
     pub slot: Timestamp,
     /// The last, when there is more than one.
@@ -175,7 +175,7 @@ struct Walk<'a> {
     schedule: &'a Schedule,
     now: Timestamp,
     next: Option<Timestamp>,
-    passed: Vec<Passed>,
+    passed: Vec<OmittedSlots>,
 }
 
 impl Walk<'_> {
@@ -216,7 +216,7 @@ impl Walk<'_> {
         };
         let newest = self.schedule.newest(slot, last);
         self.next = self.schedule.next_after(newest);
-        self.passed.push(Passed {
+        self.passed.push(OmittedSlots {
             slot,
             until: (newest > slot).then_some(newest),
             count: 1 + self.schedule.count(slot, newest),

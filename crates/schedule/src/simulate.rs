@@ -15,7 +15,7 @@ use crate::schedule::Schedule;
 
 /// A skill as far as time is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Timed {
+pub struct TimedSkill {
     /// What it is called.
     pub name: String,
     /// When it fires.
@@ -30,7 +30,7 @@ pub struct Row<'a> {
     /// When it is decided.
     pub at: Timestamp,
     /// The skill.
-    pub skill: &'a Timed,
+    pub skill: &'a TimedSkill,
     /// The slot, or the first of the stretch.
     pub slot: Timestamp,
     /// The last of the stretch.
@@ -87,7 +87,7 @@ impl Row<'_> {
 /// `down` are the stretches during which nothing runs, in any order; the end of one is up again.
 /// Rows come in the order in which they are decided, and are made one by one as they are asked for.
 pub fn simulate<'a>(
-    skills: &'a [Timed],
+    skills: &'a [TimedSkill],
     from: Timestamp,
     to: Timestamp,
     down: &[Range<Timestamp>],
@@ -108,7 +108,7 @@ pub fn simulate<'a>(
 /// The rows of [`simulate`].
 #[derive(Debug, Clone)]
 pub struct Simulation<'a> {
-    skills: &'a [Timed],
+    skills: &'a [TimedSkill],
     to: Timestamp,
     down: Vec<Range<Timestamp>>,
     agenda: BinaryHeap<Reverse<Entry>>,

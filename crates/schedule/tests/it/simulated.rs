@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use deft_model::Misfire;
 use deft_schedule::{
-    Cron, Rule, Schedule, Timed, What, Why, backoff, due, parse_zone, show, simulate,
+    Cron, Rule, Schedule, TimedSkill, What, Why, backoff, due, parse_zone, show, simulate,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -49,7 +49,7 @@ fn seconds(count: i64) -> SignedDuration {
 }
 
 /// Fifty skills: every pattern, every zone, every rule, and a few intervals and one-shots.
-fn skills(dice: &mut Dice, from: Timestamp) -> Vec<Timed> {
+fn skills(dice: &mut Dice, from: Timestamp) -> Vec<TimedSkill> {
     let schedule = |dice: &mut Dice, index: usize| match index {
         42..46 => Schedule::Interval {
             every: seconds(60 * (7 + dice.roll(600))),
@@ -64,7 +64,7 @@ fn skills(dice: &mut Dice, from: Timestamp) -> Vec<Timed> {
     let misfires = [Misfire::Once, Misfire::Skip, Misfire::All];
     let windows = [60, 3600, 86_400, 5 * 86_400];
     (0..50)
-        .map(|index| Timed {
+        .map(|index| TimedSkill {
             name: format!("skill-{index}"),
             schedule: schedule(dice, index),
             rule: Rule {
@@ -153,7 +153,7 @@ fn two_years(seed: u64) -> u64 {
 }
 
 /// Asks until nothing is due, as `deft tick` does.
-fn tick(skill: &Timed, stored: &mut Stored, now: Timestamp, dice: &mut Dice) {
+fn tick(skill: &TimedSkill, stored: &mut Stored, now: Timestamp, dice: &mut Dice) {
     while let Some(next) = stored.next.filter(|next| *next <= now) {
         let due = due(&skill.schedule, next, now, &skill.rule, stored.rests_until);
         for passed in &due.passed {
@@ -219,7 +219,7 @@ fn a_simulation_leaves_no_slot_out() {
 #[test]
 fn a_night_of_downtime_across_a_clock_change() {
     let zone = parse_zone("Europe/Berlin").expect("a zone");
-    let skill = |name: &str, pattern: &str, misfire| Timed {
+    let skill = |name: &str, pattern: &str, misfire| TimedSkill {
         name: name.to_owned(),
         schedule: Schedule::Cron {
             cron: Cron::parse(pattern).expect("an expression"),

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use deft_model::{DisabledReason, Skill};
-use deft_schedule::{Rule, Schedule, Timed};
+use deft_schedule::{Rule, Schedule, TimedSkill};
 use deft_skillfile::{Moment, schedule};
 use deft_store::{SkillOrigin, SkillRow};
 use deft_wire::{Done, Failure};
@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 /// A skill with a schedule.
 pub(super) struct ScheduledSkill {
     /// Its id, its schedule and its rule for missed slots.
-    pub timed: Timed,
+    pub timed: TimedSkill,
     /// The zone of its times.
     pub zone: TimeZone,
     /// Why it does not fire.
@@ -118,7 +118,7 @@ impl Source {
             next: None,
             failures: 0,
             backoff_until: None,
-            timed: Timed {
+            timed: TimedSkill {
                 name: skill.id.to_string(),
                 schedule,
                 rule: Rule {
@@ -149,7 +149,7 @@ fn stored(row: &SkillRow, host: &TimeZone) -> Option<ScheduledSkill> {
         next: row.timeline.next_at,
         failures: row.standing.streak,
         backoff_until: row.standing.backoff_until,
-        timed: Timed {
+        timed: TimedSkill {
             name: row.text.skill.clone(),
             schedule: plan.schedule,
             rule: plan.rule,
