@@ -67,7 +67,7 @@ struct Start {
 }
 
 /// Messages that are sent while something else goes on.
-pub struct Carrying {
+pub struct BackgroundDelivery {
     stop: CancellationToken,
     task: Option<JoinHandle<()>>,
 }
@@ -276,7 +276,7 @@ impl App {
 
     /// Sends messages as they come while a command goes on that takes its time, unless a daemon is there
     /// to do that.
-    pub fn carry_along(&self) -> Carrying {
+    pub fn carry_along(&self) -> BackgroundDelivery {
         let stop = CancellationToken::new();
         let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
         let stopped = stop.clone();
@@ -287,11 +287,11 @@ impl App {
                 }
             })
         });
-        Carrying { stop, task }
+        BackgroundDelivery { stop, task }
     }
 
     /// Ends that; what is being sent is sent first.
-    pub fn carry_no_more(&self, carrying: Carrying) {
+    pub fn carry_no_more(&self, carrying: BackgroundDelivery) {
         carrying.stop.cancel();
         if let Some(task) = carrying.task {
             let ended = async { tokio::time::timeout(CARRY, task).await };

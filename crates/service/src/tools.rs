@@ -11,7 +11,7 @@ mod list;
 pub use approval::{ApprovalState, forget};
 pub use call::{CallFailure, CalledTool, ToolRequest, call, read_value};
 
-pub(crate) use catalogs::{Opened, forget_server, remember, router};
+pub(crate) use catalogs::{CatalogRouter, forget_server, remember, router};
 pub use deft_tools::first_sentence;
 pub(crate) use list::no_such_server;
 pub use list::{CatalogView, ShownTool, ToolQuery, catalog, list, show};
@@ -26,7 +26,7 @@ pub struct WithWarnings<T> {
 }
 
 impl<T> WithWarnings<T> {
-    pub(crate) async fn close(value: T, opened: Opened) -> Self {
+    pub(crate) async fn close(value: T, opened: CatalogRouter) -> Self {
         Self {
             value,
             warnings: opened.close().await,

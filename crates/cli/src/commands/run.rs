@@ -17,7 +17,7 @@ use crate::progress::{Screen, Tree};
 use crate::prompt::Prompt;
 use deft_service::App;
 use deft_service::runs::{
-    self, Answers, Drive, DrivenRun, PlannedStep, PreparedSkill, RunWork, StartRun, Unprepared,
+    self, Answers, Drive, DrivenRun, PlannedStep, PrepareError, PreparedSkill, RunWork, StartRun,
     Update,
 };
 use deft_wire::FailureKind;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
 }
 
 /// The failure to find a skill. Of a broken file, what is wrong with it is shown.
-fn broken(unprepared: Unprepared, output: &Output) -> Failure {
+fn broken(unprepared: PrepareError, output: &Output) -> Failure {
     let mut failure = unprepared.failure;
     if let Some(path) = unprepared.broken_file
         && let Some(why) = explain(&path, output)

@@ -65,7 +65,7 @@ pub struct Ready {
 }
 
 /// How the work of a daemon ended.
-struct Ending {
+struct DaemonEnd {
     result: Done<()>,
     /// Runs are left for the next start.
     unfinished: bool,
@@ -122,7 +122,7 @@ impl Daemon {
         grace: Duration,
         until: impl FnOnce() -> Done<F>,
         ready: impl FnOnce(&Ready),
-    ) -> Done<(Option<T>, Ending)> {
+    ) -> Done<(Option<T>, DaemonEnd)> {
         let until = until()?;
         let (mut tasks, is_first_start) = self.start(grace).await?;
         ready(&self.ready(is_first_start).await?);
@@ -139,7 +139,7 @@ impl Daemon {
         );
         let unfinished = tasks.stop().await;
         tracing::info!("stopped");
-        let ending = Ending {
+        let ending = DaemonEnd {
             result: Ok(()),
             unfinished,
         };
@@ -209,14 +209,14 @@ impl Tasks {
 }
 
 /// Why the engine stopped by itself. Logged here; the front end prints the failure.
-fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> Ending {
+fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),
         Ok(Ok(())) => Failure::internal("engine", "the engine stopped by itself"),
         Err(problem) => Failure::internal("engine", format!("the engine failed: {problem}")),
     };
     tracing::error!(hint = failure.hint, "{}; deft stops", failure.message);
-    Ending {
+    DaemonEnd {
         result: Err(failure),
         // Runs cannot be recorded and must not go on.
         unfinished: true,

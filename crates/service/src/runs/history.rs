@@ -142,7 +142,7 @@ impl<'a> EventStream<'a> {
 
 /// A run that was to be cancelled.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cancelled {
+pub enum CancelResult {
     /// It is over.
     Now(RunView),
     /// The process that drives it is asked to stop.
@@ -152,13 +152,13 @@ pub enum Cancelled {
 }
 
 /// Cancels a run. `by` is recorded as the one who asked.
-pub fn cancel(app: &App, id: &str, by: &str) -> Done<Cancelled> {
+pub fn cancel(app: &App, id: &str, by: &str) -> Done<CancelResult> {
     let row = find_row(app, id)?;
     let state = app.block_on(app.engine.cancel(&row.id, by));
     match state.map_err(|error| app::failure(&error))? {
-        CancelState::Done(row) => view(&row).map(Cancelled::Now),
-        CancelState::Asked(row) => view(&row).map(Cancelled::Asked),
-        CancelState::Already(row) => view(&row).map(Cancelled::Before),
+        CancelState::Done(row) => view(&row).map(CancelResult::Now),
+        CancelState::Asked(row) => view(&row).map(CancelResult::Asked),
+        CancelState::Already(row) => view(&row).map(CancelResult::Before),
         CancelState::Unknown => {
             let message = format!("there is no run `{id}`");
             let hint = "`deft runs list` shows what there is";

@@ -67,7 +67,7 @@ pub struct PlannedStep {
 
 /// A skill that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unprepared {
+pub struct PrepareError {
     /// Why.
     pub failure: Failure,
     /// The file that has to be mended, if that is the reason.
@@ -75,9 +75,9 @@ pub struct Unprepared {
 }
 
 /// Prepares a skill to run.
-pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, Unprepared> {
+pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, PrepareError> {
     let plan = app.block_on(app.engine.plan(skill));
-    plan.map(PreparedSkill).map_err(|error| Unprepared {
+    plan.map(PreparedSkill).map_err(|error| PrepareError {
         failure: app::failure(&error),
         broken_file: match error {
             Error::BrokenSkill { path, .. } => Some(path.into()),

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::app;
 use crate::doorbell::{self, Ring};
-use crate::tools::{Opened, WithWarnings, no_such_server, remember};
+use crate::tools::{CatalogRouter, WithWarnings, no_such_server, remember};
 use crate::workspace::Workspace;
 
 /// Connects to one server, or to all that are enabled.
@@ -21,10 +21,10 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
     let mut probing = JoinSet::new();
     for name in names {
         // A router for this server alone, so that no other server is started as well.
-        let opened = Opened::to_ask_one(&home, store.clone(), &name, workspace.tell).await?;
+        let opened = CatalogRouter::to_ask_one(&home, store.clone(), &name, workspace.tell).await?;
         probing.spawn(probe_one(opened, name));
     }
-    let mut found: Vec<(ProbeView, Opened)> =
+    let mut found: Vec<(ProbeView, CatalogRouter)> =
         probing.join_all().await.into_iter().flatten().collect();
     found.sort_by(|(one, _), (other, _)| one.server.cmp(&other.server));
     for (view, _) in &found {
@@ -51,7 +51,7 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
     })
 }
 
-async fn probe_one(opened: Opened, name: String) -> Option<(ProbeView, Opened)> {
+async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, CatalogRouter)> {
     let probe = Box::pin(opened.router.probe(&name)).await?;
     let class = if probe.error.is_some() {
         // A start that just failed is not tried again, but its class is known here.

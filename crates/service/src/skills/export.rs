@@ -10,7 +10,7 @@ use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport,
 use deft_wire::{Done, Failure};
 
 use super::catalog::find_file;
-use super::files::{Planned, Refused, check_conflicts, copy_siblings};
+use super::files::{FileRefusal, PlannedFile, check_conflicts, copy_siblings};
 use crate::workspace::Workspace;
 
 /// The dialect of an exported skill.
@@ -29,8 +29,8 @@ pub enum ExportDialect {
 /// Skills that are ready to be written or printed.
 #[derive(Debug, Default)]
 pub struct Export {
-    files: Vec<Planned>,
-    refused: Vec<Refused>,
+    files: Vec<PlannedFile>,
+    refused: Vec<FileRefusal>,
     lost: Vec<LostParts>,
 }
 
@@ -62,12 +62,12 @@ impl Export {
         }
         check_apart(&self.files)?;
         check_conflicts(&self.files, force)?;
-        self.files.iter().try_for_each(Planned::write)?;
+        self.files.iter().try_for_each(PlannedFile::write)?;
         let paths = self.files.iter().map(|file| &file.path);
         Ok(WrittenExport {
             files: paths.map(|path| path.display().to_string()).collect(),
             ok: self.refused.is_empty(),
-            refused: self.refused.iter().map(Refused::view).collect(),
+            refused: self.refused.iter().map(FileRefusal::view).collect(),
             lost: self.lost,
         })
     }
@@ -80,7 +80,7 @@ impl Export {
         PrintedExport {
             files,
             lost: self.lost.clone(),
-            refused: self.refused.iter().map(Refused::view).collect(),
+            refused: self.refused.iter().map(FileRefusal::view).collect(),
             hint: binary.then(|| hint.to_owned()),
         }
     }
@@ -106,7 +106,7 @@ impl Export {
             Dialect::ManPage => PathBuf::from(loaded.skill.domain.clone().unwrap_or_default()),
             Dialect::Workflow | Dialect::Record => PathBuf::new(),
         };
-        let file = Planned::copy(&loaded.path, below.join(name))
+        let file = PlannedFile::copy(&loaded.path, below.join(name))
             .map_err(|problem| Failure::file(&loaded.path, "read", &problem))?;
         self.files.push(file);
         self.copy_siblings(loaded, &below);
@@ -147,7 +147,7 @@ impl Export {
 }
 
 /// A file in a document, which has no place for bytes.
-fn view(file: &Planned) -> ExportedFile {
+fn view(file: &PlannedFile) -> ExportedFile {
     let text = std::str::from_utf8(&file.content).ok();
     ExportedFile {
         path: file.path.display().to_string(),
@@ -160,7 +160,7 @@ fn view(file: &Planned) -> ExportedFile {
 }
 
 /// Names may become the same in another dialect, and one would be lost.
-fn check_apart(files: &[Planned]) -> Done<()> {
+fn check_apart(files: &[PlannedFile]) -> Done<()> {
     let mut seen: HashMap<&Path, &[u8]> = HashMap::new();
     for file in files {
         let before = seen.insert(&file.path, &file.content);
@@ -172,7 +172,7 @@ fn check_apart(files: &[Planned]) -> Done<()> {
     Ok(())
 }
 
-fn convert(skill: &Skill, dialect: ExportDialect) -> Done<Planned> {
+fn convert(skill: &Skill, dialect: ExportDialect) -> Done<PlannedFile> {
     let id = skill.id.as_str();
     let file = |ending: &str| PathBuf::from(format!("{id}.{ending}"));
     let converted = match dialect {
@@ -190,7 +190,7 @@ fn convert(skill: &Skill, dialect: ExportDialect) -> Done<Planned> {
         }
     };
     let (path, content) = converted.ok_or_else(|| cannot(skill, dialect))?;
-    Ok(Planned::new(path, content))
+    Ok(PlannedFile::new(path, content))
 }
 
 /// The open format has no dots and no underscores in names.

@@ -14,8 +14,8 @@ use jiff::tz::TimeZone;
 
 use super::live::Teller;
 use super::{
-    AnswerState, Attention, Conversation, Decided, Later, Listener, Live, OpenRun, Say, Talk,
-    UnansweredMessage, live,
+    AnswerState, Attention, Conversation, DecidedQuestion, Later, Listener, Live, OpenRun, Say,
+    Talk, UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -298,7 +298,7 @@ impl Talk for Host {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<Decided>> {
+    ) -> Later<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let row = self.engine.store().approval(approval).await;
             let Some(row) = row.map_err(stored)? else {
@@ -318,7 +318,7 @@ impl Talk for Host {
                 return Ok(None);
             };
             let what = format!("the answer to `{}`", row.asked.id);
-            Ok(Some(Decided {
+            Ok(Some(DecidedQuestion {
                 question,
                 answer: read_word(&what, &decision.answer)?,
                 by: decision.by,

@@ -171,7 +171,7 @@ pub struct Attention {
 
 /// A question with the answer that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decided {
+pub struct DecidedQuestion {
     pub question: String,
     pub answer: Answer,
     pub by: String,
@@ -210,7 +210,7 @@ pub trait Talk: Send + Sync + 'static {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<Decided>>;
+    ) -> Later<'a, Option<DecidedQuestion>>;
 
     /// Skills that an agent may use: ids and descriptions.
     fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>>;

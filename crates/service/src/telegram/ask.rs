@@ -17,16 +17,16 @@ const LATEST: u32 = 200;
 
 /// Questions that wait, by the approval's id.
 #[derive(Clone, Default)]
-pub(super) struct Open(Arc<Mutex<HashMap<String, Waiting>>>);
+pub(super) struct OpenQuestions(Arc<Mutex<HashMap<String, OpenQuestion>>>);
 
-struct Waiting {
+struct OpenQuestion {
     chat: String,
     text: String,
     reply: oneshot::Sender<Answer>,
 }
 
-impl Open {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+impl OpenQuestions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenQuestion>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,7 +86,7 @@ pub(super) struct People {
     pub chat: String,
     /// The same as the outbox knows it.
     pub place: String,
-    pub open: Open,
+    pub open: OpenQuestions,
 }
 
 impl Asker for People {
@@ -101,13 +101,13 @@ impl Asker for People {
             let approval = question.approval.clone();
             let (reply, answer) = oneshot::channel();
             // Before it is asked: somebody may be quick.
-            let waiting = Waiting {
+            let waiting = OpenQuestion {
                 chat,
                 text: question.message.clone(),
                 reply,
             };
             open.lock().insert(approval.clone(), waiting);
-            let gone = Gone {
+            let gone = QuestionGuard {
                 open: &open,
                 approval: &approval,
             };
@@ -124,12 +124,12 @@ impl Asker for People {
 }
 
 /// A question that nobody waits for any more is none.
-struct Gone<'a> {
-    open: &'a Open,
+struct QuestionGuard<'a> {
+    open: &'a OpenQuestions,
     approval: &'a str,
 }
 
-impl Drop for Gone<'_> {
+impl Drop for QuestionGuard<'_> {
     fn drop(&mut self) {
         self.open.lock().remove(self.approval);
     }

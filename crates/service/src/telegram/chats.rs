@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::Bot;
-use super::ask::{self, Open, People};
-use super::inbox::{Entry, Inbox, Press, Taken};
+use super::ask::{self, OpenQuestions, People};
+use super::inbox::{Entry, Inbox, InboxItem, Press};
 use super::words;
 use crate::talk::{Attention, Say};
 use deft_wire::Done;
@@ -28,7 +28,7 @@ struct Shared {
     bot: Bot,
     client: RwLock<Client>,
     inbox: Inbox,
-    open: Open,
+    open: OpenQuestions,
     chats: Mutex<HashMap<String, Chat>>,
     stop: CancellationToken,
 }
@@ -51,7 +51,7 @@ impl Chats {
             bot,
             client: RwLock::new(client),
             inbox,
-            open: Open::default(),
+            open: OpenQuestions::default(),
             chats: Mutex::default(),
             stop,
         }))
@@ -70,7 +70,7 @@ impl Chats {
 
     /// An update has come that is nothing to us.
     pub(super) async fn pass(&self, id: i64) -> Result<(), Error> {
-        self.0.inbox.take(id, Taken::Nothing).await.map(drop)
+        self.0.inbox.take(id, InboxItem::Nothing).await.map(drop)
     }
 
     /// A message has come.
@@ -87,12 +87,12 @@ impl Chats {
             return Ok(());
         };
         if let Some(command) = words::Command::read(&text) {
-            let fresh = || Taken::Fresh {
+            let fresh = || InboxItem::Fresh {
                 chat: chat.to_owned(),
             };
             let taken = match command {
                 words::Command::New => fresh(),
-                _ => Taken::Nothing,
+                _ => InboxItem::Nothing,
             };
             self.0.inbox.take(id, taken).await?;
             self.command(command, chat).await;
@@ -113,7 +113,7 @@ impl Chats {
                 .await;
         }
         let chat = chat.to_owned();
-        let taken = self.0.inbox.take(id, Taken::Message { chat, text });
+        let taken = self.0.inbox.take(id, InboxItem::Message { chat, text });
         if let Some(entry) = taken.await? {
             self.take(entry);
         }
@@ -130,7 +130,7 @@ impl Chats {
 
     /// Somebody answers a question.
     pub(super) async fn press(&self, press: Press) -> Result<(), Error> {
-        let taken = Taken::Press(press.clone());
+        let taken = InboxItem::Press(press.clone());
         self.0.inbox.take(press.id, taken).await?;
         self.act(press);
         Ok(())

@@ -75,7 +75,7 @@ impl Press {
 }
 
 /// What an update is taken as.
-pub(super) enum Taken {
+pub(super) enum InboxItem {
     /// Nothing that would have to survive.
     Nothing,
     /// Something to answer.
@@ -118,19 +118,19 @@ impl Book {
     }
 
     /// Takes an update, and gives the message that it is.
-    fn take(&mut self, id: i64, taken: Taken) -> Option<Entry> {
+    fn take(&mut self, id: i64, taken: InboxItem) -> Option<Entry> {
         self.next = id + 1;
         match taken {
-            Taken::Nothing => None,
-            Taken::Fresh { chat } => {
+            InboxItem::Nothing => None,
+            InboxItem::Fresh { chat } => {
                 self.fresh.insert(chat);
                 None
             }
-            Taken::Press(press) => {
+            InboxItem::Press(press) => {
                 self.presses.push(press);
                 None
             }
-            Taken::Message { chat, text } => {
+            InboxItem::Message { chat, text } => {
                 let entry = Entry {
                     id,
                     bot: self.bot.clone(),
@@ -187,7 +187,7 @@ impl Inbox {
     }
 
     /// Writes an update down. Until that has worked it is not taken, and comes again.
-    pub(super) async fn take(&self, id: i64, taken: Taken) -> Result<Option<Entry>, Error> {
+    pub(super) async fn take(&self, id: i64, taken: InboxItem) -> Result<Option<Entry>, Error> {
         self.change(|book| book.take(id, taken)).await
     }
 
@@ -232,8 +232,8 @@ mod tests {
 
     use super::*;
 
-    fn message(text: &str) -> Taken {
-        Taken::Message {
+    fn message(text: &str) -> InboxItem {
+        InboxItem::Message {
             chat: "7".to_owned(),
             text: text.to_owned(),
         }
@@ -255,7 +255,10 @@ mod tests {
         let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
         assert_eq!(inbox.next("1"), 0);
         let chat = || "7".to_owned();
-        inbox.take(3, Taken::Fresh { chat: chat() }).await.unwrap();
+        inbox
+            .take(3, InboxItem::Fresh { chat: chat() })
+            .await
+            .unwrap();
         let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
         assert_eq!(inbox.next("1"), 4);
         let first = entry(4, "1", "first", true);

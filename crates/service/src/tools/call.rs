@@ -9,7 +9,7 @@ use deft_wire::{Done, FailureKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Opened, WithWarnings};
+use super::{CatalogRouter, WithWarnings};
 use crate::app::{self, App};
 use crate::daemon::{self, Lock};
 use crate::workspace::Workspace;
@@ -56,7 +56,7 @@ pub fn call(
     }
     let home = workspace.home()?;
     app::runtime()?.block_on(async {
-        let opened = Opened::to_ask(&home, workspace.tell).await?;
+        let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let name = request.tool.clone();
         let result = send(&opened.router, request, interrupt).await;
         // A name that means no tool is a mistake of the caller, like arguments that do not fit.

@@ -24,11 +24,13 @@ pub(crate) async fn router(
     store: Option<&Arc<dyn Store>>,
     tell: Tell,
 ) -> Done<Router> {
-    Ok(Opened::with(home, store.cloned(), tell).await?.router)
+    Ok(CatalogRouter::with(home, store.cloned(), tell)
+        .await?
+        .router)
 }
 
 /// A router and what a command wants to know about it.
-pub(crate) struct Opened {
+pub(crate) struct CatalogRouter {
     /// The router.
     pub(crate) router: Router,
     keeper: Arc<Keeper>,
@@ -65,7 +67,7 @@ pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
     drop(store.drop_catalog(&failure_key(server)).await);
 }
 
-impl Opened {
+impl CatalogRouter {
     /// For commands that only read: what is stored is used, and nothing is made.
     pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
         // Tools can be shown without what was stored about them.
@@ -160,13 +162,13 @@ impl Opened {
     }
 }
 
-type Pending = JoinHandle<Result<(), deft_store::Error>>;
+type PendingWrite = JoinHandle<Result<(), deft_store::Error>>;
 
 /// Stores catalogs as they come in.
 struct Keeper {
     store: Option<Arc<dyn Store>>,
     known: Mutex<BTreeMap<String, (Catalog, Timestamp)>>,
-    pending: Mutex<Vec<Pending>>,
+    pending: Mutex<Vec<PendingWrite>>,
 }
 
 impl Keeper {
@@ -195,16 +197,16 @@ impl Keeper {
 }
 
 /// What was stored about servers: their catalogs, and why they could not be asked.
-type Stored = (
+type StoredCatalogs = (
     Vec<(Catalog, Timestamp)>,
     BTreeMap<String, (String, Timestamp)>,
 );
 
 /// Catalogs that were stored. One that a newer version wrote otherwise is as
 /// good as none: the server is asked again.
-async fn read_catalogs(store: &dyn Store) -> Done<Stored> {
+async fn read_catalogs(store: &dyn Store) -> Done<StoredCatalogs> {
     let rows = store.catalogs().await;
-    let mut stored = Stored::default();
+    let mut stored = StoredCatalogs::default();
     for (name, text, at) in rows.map_err(|problem| app::store(&problem))? {
         match serde_json::from_str::<Catalog>(&text) {
             Ok(catalog) => stored.0.push((catalog, at)),

@@ -10,7 +10,7 @@ use deft_wire::{Done, Failure};
 use serde_json::Value;
 
 use super::approval::{self, ApprovalState};
-use super::{Opened, WithWarnings};
+use super::{CatalogRouter, WithWarnings};
 use crate::app;
 use crate::doorbell::{self, Ring};
 use crate::workspace::Workspace;
@@ -58,13 +58,16 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
         check_server(server, &home)?;
     }
     let (opened, failed) = if query.refresh {
-        let opened = Opened::to_ask(&home, workspace.tell).await?;
+        let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let failed = opened.router.listed().await;
         // A daemon asks its own connections again.
         doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)
     } else {
-        (Opened::to_read(&home, workspace.tell).await?, Vec::new())
+        (
+            CatalogRouter::to_read(&home, workspace.tell).await?,
+            Vec::new(),
+        )
     };
     let mut tools = opened.router.list();
     tools.retain(|tool| is_wanted(tool, query));
@@ -81,7 +84,7 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
 /// One tool, as far as it is known without asking a server.
 pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownTool>> {
     let home = workspace.home_to_read()?;
-    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let tool = find(&opened.router, name)?;
     let grant = match app::read_store(&home) {
         Ok(store) => approval::find(&*store, &tool).await,
@@ -98,7 +101,7 @@ pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownT
 /// The overview that models get.
 pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
     let home = workspace.home_to_read()?;
-    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let catalog = serde_json::from_value(opened.router.catalog()).map_err(|problem| {
         Failure::internal(
             "catalog",
@@ -113,7 +116,7 @@ pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
 }
 
 /// Tools that servers list and that cannot be used.
-fn disabled(opened: &Opened, query: &ToolQuery) -> Vec<DisabledTool> {
+fn disabled(opened: &CatalogRouter, query: &ToolQuery) -> Vec<DisabledTool> {
     let wanted = query.server.as_deref();
     let servers = opened.router.health().into_iter();
     servers
@@ -159,7 +162,7 @@ fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
 }
 
 /// Enabled servers about which nothing is known.
-fn never_asked(opened: &Opened, home: &Home) -> Vec<String> {
+fn never_asked(opened: &CatalogRouter, home: &Home) -> Vec<String> {
     let known = opened.router.health();
     let unknown = known
         .into_iter()

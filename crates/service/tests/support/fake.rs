@@ -15,8 +15,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{
-    Attention, Conversation, Decided, Later, Listener, Live, Operation, Question, Response, Say,
-    StepPath, Talk, UnansweredMessage,
+    Attention, Conversation, DecidedQuestion, Later, Listener, Live, Operation, Question, Response,
+    Say, StepPath, Talk, UnansweredMessage,
 };
 
 /// What happens when something is said.
@@ -286,10 +286,10 @@ impl Talk for Fake {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<Decided>> {
+    ) -> Later<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let (question, by) = ("delete it?".to_owned(), by.to_owned());
-            Ok((approval == "apr_1").then_some(Decided {
+            Ok((approval == "apr_1").then_some(DecidedQuestion {
                 question,
                 answer: response.answer,
                 by,

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::edit::literal_secrets;
 use crate::workspace::Workspace;
-use entry::Taken;
+use entry::ServerEntry;
 
 /// The largest file of another host; some hosts keep more than servers in it.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -91,7 +91,7 @@ fn take(given: &str, entry: &Value, force: bool, editor: &mut Editor) -> Done<Im
         warnings,
     };
     let refused = |reason, warnings| imported(ImportEffect::Refused, Some(reason), warnings);
-    let Taken {
+    let ServerEntry {
         fields,
         mut remarks,
     } = match entry::read(entry) {

@@ -9,7 +9,7 @@ use deft_registry::{
 use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_record, render};
 
 use super::layout::Part;
-use crate::skills::files::{Planned, Refused, copy_siblings};
+use crate::skills::files::{FileRefusal, PlannedFile, copy_siblings};
 use deft_config::Home;
 use deft_wire::{Done, Failure};
 
@@ -21,20 +21,20 @@ pub(super) struct Item {
     /// The file that defines it where it comes from.
     pub source: PathBuf,
     /// What is to be written; the first file defines it.
-    pub files: Vec<Planned>,
+    pub files: Vec<PlannedFile>,
     /// Files of it that are not copied.
-    pub left_out: Vec<Refused>,
+    pub left_out: Vec<FileRefusal>,
 }
 
 /// Everything that was found.
-pub(super) struct Gathered {
+pub(super) struct GatheredSkills {
     pub items: Vec<Item>,
-    pub refused: Vec<Refused>,
+    pub refused: Vec<FileRefusal>,
     skills: PathBuf,
     moment: Moment,
 }
 
-impl Gathered {
+impl GatheredSkills {
     pub(super) fn new(home: &Home) -> Self {
         Self {
             items: Vec::new(),
@@ -142,7 +142,7 @@ impl Gathered {
     }
 
     fn copy(&mut self, from: &Path, to: PathBuf, id: String, part: Part) -> Option<&mut Item> {
-        match Planned::copy(from, to) {
+        match PlannedFile::copy(from, to) {
             Ok(file) => self.items.push(Item {
                 id,
                 part,
@@ -175,7 +175,7 @@ impl Gathered {
                     id,
                     part,
                     source: path.to_path_buf(),
-                    files: vec![Planned::new(self.skills.join(below), content)],
+                    files: vec![PlannedFile::new(self.skills.join(below), content)],
                     left_out: Vec::new(),
                 });
             }
@@ -184,7 +184,7 @@ impl Gathered {
     }
 
     fn refuse(&mut self, path: &Path, reason: impl Into<String>) {
-        self.refused.push(Refused::new(path, reason));
+        self.refused.push(FileRefusal::new(path, reason));
     }
 }
 
