@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deft_skillfile::{Diagnostic, Document, Parsed, Place, Profile, Rule, has_errors, parse};
+use deft_skillfile::{Diagnostic, Document, ParsedFile, Place, Profile, Rule, has_errors, parse};
 
 use crate::agents::LoadedAgent;
 use crate::digest::revision;
@@ -113,11 +113,11 @@ fn interpret(
     };
     let parsed = parse(bytes, &place, Profile::Deft, context.survey.moment);
     let outcome = match parsed {
-        Parsed {
+        ParsedFile {
             document: Some(Document::Domain(index)),
             ..
         } => Outcome::Good(Definition::Domain(Arc::new(index))),
-        Parsed {
+        ParsedFile {
             document: Some(Document::Agent(agent)),
             ..
         } => Outcome::Good(Definition::Agent(Arc::new(LoadedAgent {
@@ -125,7 +125,7 @@ fn interpret(
             revision: revision(place.file, bytes, &[]),
             path: Some(old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path))),
         }))),
-        Parsed {
+        ParsedFile {
             document: Some(Document::Skill(skill)),
             ..
         } => {
@@ -137,12 +137,12 @@ fn interpret(
                 siblings,
             })))
         }
-        Parsed {
+        ParsedFile {
             document: None,
             ref diagnostics,
             ..
         } if !has_errors(diagnostics) => Outcome::Ignored,
-        Parsed { document: None, .. } => Outcome::Broken(last_good(old)),
+        ParsedFile { document: None, .. } => Outcome::Broken(last_good(old)),
     };
     (outcome, parsed.diagnostics)
 }

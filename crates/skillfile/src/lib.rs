@@ -64,7 +64,7 @@ pub use fields::{Shape, record_keys};
 pub use flags::flags;
 pub use markdown::sections;
 pub use names::{RESERVED, is_dotted, is_meant, is_word, slug};
-pub use parse::{Document, FileKind, Parsed, Place, Profile, parse, parse_record};
+pub use parse::{Document, FileKind, ParsedFile, Place, Profile, parse, parse_record};
 pub use preflight::Check;
 pub use rules::Rule;
 pub use schema::{Schema, agent_reference, field_reference, schema};

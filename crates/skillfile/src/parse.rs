@@ -100,7 +100,7 @@ pub enum Document {
 
 /// What came of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
+pub struct ParsedFile {
     /// What it defines, unless something keeps it from loading.
     pub document: Option<Document>,
     /// What is wrong with it, in the order of the file.
@@ -111,7 +111,7 @@ pub struct Parsed {
 }
 
 /// Reads a file.
-pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment) -> Parsed {
+pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment) -> ParsedFile {
     let mut sink = Sink::default();
     let Some(source) = source::decode(bytes, &mut sink) else {
         return finish(None, None, sink);
@@ -151,7 +151,7 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
 }
 
 /// Reads a record that a program handed over, as `memory_store_skill` does.
-pub fn parse_record(value: &Value, moment: &Moment) -> Parsed {
+pub fn parse_record(value: &Value, moment: &Moment) -> ParsedFile {
     let mut sink = Sink::default();
     let document = record::read_value(value, moment, &mut sink);
     finish(document, None, sink)
@@ -159,10 +159,10 @@ pub fn parse_record(value: &Value, moment: &Moment) -> Parsed {
 
 /// A document with an error in it is not handed out, so that nobody can load
 /// half a skill.
-fn finish(document: Option<Document>, properties: Option<Properties>, sink: Sink) -> Parsed {
+fn finish(document: Option<Document>, properties: Option<Properties>, sink: Sink) -> ParsedFile {
     let diagnostics = sink.finish();
     let document = document.filter(|_| !has_errors(&diagnostics));
-    Parsed {
+    ParsedFile {
         document,
         diagnostics,
         properties,

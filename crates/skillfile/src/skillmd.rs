@@ -10,7 +10,7 @@ use deft_model::{DomainIndex, Text};
 use crate::agentskills::{self, is_host_key};
 use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::fields::{DETAILS, DOMAIN};
-use crate::frontmatter::{self, Missing, Split};
+use crate::frontmatter::{self, MissingFence, Split};
 use crate::names;
 use crate::parse::{Document, Place, Profile};
 use crate::read::Fields;
@@ -89,7 +89,7 @@ pub(crate) fn read(
 pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
     match frontmatter::split(source.file, source.start) {
         Ok(split) => Some(split),
-        Err(Missing::Opening) => {
+        Err(MissingFence::Opening) => {
             let span = Span::new(source.start, source.start);
             sink.report(
                 Rule::MissingFrontmatter,
@@ -99,7 +99,7 @@ pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
             .help("start with `---`, then `name: …` and `description: …`, then `---`");
             None
         }
-        Err(Missing::Closing) => {
+        Err(MissingFence::Closing) => {
             let span = Span::new(source.start, source.start + 3);
             sink.report(
                 Rule::UnclosedFrontmatter,
@@ -146,7 +146,7 @@ fn tree(
     }
 }
 
-fn report_repaired(one: &yaml::Repaired, sink: &mut Sink) {
+fn report_repaired(one: &yaml::RepairedValue, sink: &mut Sink) {
     if one.unclosed {
         let quote = Span::new(one.span.start(), one.span.start() + 1);
         let message = format!(

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::event::{Answer, CallIntent, Event, Operation};
-use crate::kinds::Unrendered;
+use crate::kinds::RenderError;
 use crate::machine::{Facts, Machine, Todo};
 use crate::order::Prerequisites;
 use crate::plan::PlannedStep;
@@ -192,8 +192,8 @@ impl Machine {
         };
         let call = match self.render(now, &planned.work, &view) {
             Ok(call) => call,
-            Err(Unrendered::Template(what, error)) => return self.unrendered(at, what, &error),
-            Err(Unrendered::Failed(failure)) => return self.fail_before_call(at, failure),
+            Err(RenderError::Template(what, error)) => return self.unrendered(at, what, &error),
+            Err(RenderError::Failed(failure)) => return self.fail_before_call(at, failure),
         };
         let deepest = self.rules.max_depth;
         if let Call::Skill { skill, .. } = &call

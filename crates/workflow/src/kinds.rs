@@ -55,7 +55,7 @@ pub(crate) enum ValueSource {
 }
 
 /// Why a step did not become a call.
-pub(crate) enum Unrendered {
+pub(crate) enum RenderError {
     /// A template of this key cannot be evaluated.
     Template(&'static str, EvalError),
     /// Its values make no call.
@@ -165,8 +165,8 @@ impl Machine {
         now: Timestamp,
         work: &CompiledStep,
         view: &NameScope<'_>,
-    ) -> Result<Call, Unrendered> {
-        let failed = |key| move |error| Unrendered::Template(key, error);
+    ) -> Result<Call, RenderError> {
+        let failed = |key| move |error| RenderError::Template(key, error);
         Ok(match work {
             CompiledStep::Tool { tool, args } => Call::Tool {
                 tool: tool.render_text(view).map_err(failed("tool"))?,
@@ -188,7 +188,7 @@ impl Machine {
             CompiledStep::Wait { until, text } => Call::Wait {
                 until: self
                     .wait_until(now, view, (*until, text))
-                    .map_err(Unrendered::Failed)?,
+                    .map_err(RenderError::Failed)?,
             },
         })
     }

@@ -14,12 +14,12 @@ use crate::agent_case::model;
 use crate::world::{Folder, World, load};
 
 /// What the model was asked, in order.
-pub(crate) type Asked = Arc<Mutex<Vec<ModelRequest>>>;
+pub(crate) type AskedRequests = Arc<Mutex<Vec<ModelRequest>>>;
 
 type Answers = dyn Fn(&ModelRequest, usize) -> Result<ModelReply, ProviderFailure> + Send + Sync;
 
 struct Thinker {
-    asked: Asked,
+    asked: AskedRequests,
     answers: Box<Answers>,
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn thinker(
     + Send
     + Sync
     + 'static,
-) -> (Models, Asked) {
-    let asked = Asked::default();
+) -> (Models, AskedRequests) {
+    let asked = AskedRequests::default();
     let options = ModelOptions {
         concurrency: 64,
         ..model("thinker", "")

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use deft_model::FailureClass;
 use deft_store::Store;
-use deft_tools::telegram::{ChatId, Client, Incoming, Update};
+use deft_tools::telegram::{ChatId, Client, Update, UpdateContent};
 use deft_tools::{SecretSource, SendError, TelegramOptions};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -213,10 +213,10 @@ impl Poll {
     async fn take(&mut self, update: Update) -> Result<(), deft_store::Error> {
         let id = update.id;
         match update.what {
-            Incoming::Message { chat, from, text } if self.knows(&chat) => {
+            UpdateContent::Message { chat, from, text } if self.knows(&chat) => {
                 self.chats.hear(id, &chat.id, &from, text).await
             }
-            Incoming::Pressed {
+            UpdateContent::Pressed {
                 chat,
                 from,
                 message,
@@ -233,9 +233,9 @@ impl Poll {
                 };
                 self.chats.press(press).await
             }
-            Incoming::Message { .. } | Incoming::Pressed { .. } | Incoming::Other => {
-                self.chats.pass(id).await
-            }
+            UpdateContent::Message { .. }
+            | UpdateContent::Pressed { .. }
+            | UpdateContent::Other => self.chats.pass(id).await,
         }
     }
 

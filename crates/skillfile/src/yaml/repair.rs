@@ -16,7 +16,7 @@ use crate::span::Span;
 
 /// A value that was taken as text, with the key it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Repaired {
+pub(crate) struct RepairedValue {
     pub key: String,
     pub span: Span,
     /// Whether it starts with a quote that nothing closes.
@@ -44,7 +44,7 @@ struct Mask {
 }
 
 /// A tree in which the broken values are texts, and what they are.
-pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<Repaired>), Beyond> {
+pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<RepairedValue>), Beyond> {
     if conflict_marker(text).is_some() || tab_indent(text).is_some() {
         return Err(Beyond::Syntax);
     }
@@ -55,7 +55,7 @@ pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<Repaired>),
     masks
         .iter()
         .for_each(|mask| unmask(&mut node, text, mask, offset));
-    let repaired = masks.into_iter().map(|mask| Repaired {
+    let repaired = masks.into_iter().map(|mask| RepairedValue {
         key: mask.key,
         span: Span::new(offset + mask.start, offset + mask.end),
         unclosed: is_unclosed(&text[mask.start..mask.end]),

@@ -42,7 +42,7 @@ pub(crate) use text::Text;
 #[derive(Clone)]
 pub(crate) enum Value<'a> {
     /// A value that is missing; only templates have it.
-    Undefined(Rc<Missing>),
+    Undefined(Rc<MissingValue>),
     None,
     Ellipsis,
     Bool(bool),
@@ -68,7 +68,7 @@ pub(crate) enum Value<'a> {
 
 /// Why a value is missing, and where that was found.
 #[derive(Debug)]
-pub(crate) struct Missing {
+pub(crate) struct MissingValue {
     /// The name or path.
     pub(crate) path: String,
     pub(crate) why: Why,
@@ -90,7 +90,7 @@ pub(crate) enum Why {
     Empty,
 }
 
-impl Missing {
+impl MissingValue {
     /// The error for using what is missing.
     pub(crate) fn fault(&self) -> Fault {
         let path = &self.path;

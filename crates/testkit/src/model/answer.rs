@@ -13,7 +13,7 @@ pub struct ModelAnswer(pub(super) What);
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    Says(Saying),
+    Says(ScriptedReply),
     Error(u16, String),
     /// Status, header lines, body.
     Raw(u16, Vec<String>, String),
@@ -23,9 +23,9 @@ pub(super) enum What {
 
 /// A proper answer, and what may be wrong with it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Saying {
+pub(super) struct ScriptedReply {
     pub(super) text: String,
-    pub(super) calls: Vec<Called>,
+    pub(super) calls: Vec<ScriptedCall>,
     /// The provider's own word; what fits when absent.
     pub(super) stop: Option<String>,
     /// Tokens read, of those from the cache, and written.
@@ -39,7 +39,7 @@ pub(super) struct Saying {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Called {
+pub(super) struct ScriptedCall {
     pub(super) id: Option<String>,
     pub(super) name: String,
     /// A text is sent as it is, so that it may be anything; other values as the provider wants them.
@@ -49,10 +49,10 @@ pub(super) struct Called {
 impl ModelAnswer {
     /// Says something, for 10 tokens in and 5 out.
     pub fn text(text: &str) -> Self {
-        Self(What::Says(Saying {
+        Self(What::Says(ScriptedReply {
             text: text.to_owned(),
             usage: Some((10, 0, 5)),
-            ..Saying::default()
+            ..ScriptedReply::default()
         }))
     }
 
@@ -72,7 +72,7 @@ impl ModelAnswer {
     pub fn and_call(self, name: &str, args: Value) -> Self {
         self.change(|saying| {
             let id = format!("call_{name}_{}", saying.calls.len());
-            saying.calls.push(Called {
+            saying.calls.push(ScriptedCall {
                 id: Some(id),
                 name: name.to_owned(),
                 args,
@@ -207,7 +207,7 @@ impl ModelAnswer {
         })
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Saying)) -> Self {
+    fn change(mut self, change: impl FnOnce(&mut ScriptedReply)) -> Self {
         let What::Says(saying) = &mut self.0 else {
             panic!("only a proper answer has this");
         };

@@ -20,12 +20,12 @@ pub struct Update {
     /// Numbers grow; the same number is the same update.
     pub id: i64,
     /// What.
-    pub what: Incoming,
+    pub what: UpdateContent,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Incoming {
+pub enum UpdateContent {
     /// A person wrote.
     Message {
         /// Where.
@@ -143,15 +143,15 @@ fn keyboard(buttons: &[Button]) -> Value {
 fn update(value: &Value) -> Option<Update> {
     let id = value["update_id"].as_i64()?;
     let what = match value.as_object() {
-        Some(fields) => incoming(fields).unwrap_or(Incoming::Other),
-        None => Incoming::Other,
+        Some(fields) => incoming(fields).unwrap_or(UpdateContent::Other),
+        None => UpdateContent::Other,
     };
     Some(Update { id, what })
 }
 
-fn incoming(fields: &Object) -> Option<Incoming> {
+fn incoming(fields: &Object) -> Option<UpdateContent> {
     if let Some(message) = fields.get("message") {
-        return Some(Incoming::Message {
+        return Some(UpdateContent::Message {
             chat: chat(&message["chat"])?,
             from: person(&message["from"]),
             text: message["text"].as_str().map(str::to_owned),
@@ -159,7 +159,7 @@ fn incoming(fields: &Object) -> Option<Incoming> {
     }
     let pressed = fields.get("callback_query")?;
     let message = &pressed["message"];
-    Some(Incoming::Pressed {
+    Some(UpdateContent::Pressed {
         chat: chat(&message["chat"])?,
         from: person(&pressed["from"]),
         message: message["message_id"].as_i64()?,

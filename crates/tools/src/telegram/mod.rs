@@ -23,7 +23,7 @@ use crate::options::TelegramOptions;
 use crate::redact::Redaction;
 use crate::secret::{Secret, SecretSource};
 
-pub use chat::{Button, ChatId, Incoming, Update};
+pub use chat::{Button, ChatId, Update, UpdateContent};
 pub(crate) use tool::tool;
 
 /// The messages that a text is sent as. Each of them is sent as one.

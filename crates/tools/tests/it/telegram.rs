@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deft_model::{Effects, Failure, FailureClass};
 use deft_testkit::{BotAnswer, BotApi};
-use deft_tools::telegram::{Button, ChatId, Client, Incoming, Receipt, SendOptions};
+use deft_tools::telegram::{Button, ChatId, Client, Receipt, SendOptions, UpdateContent};
 use deft_tools::{
     Environment, Options, Reference, Router, Secret, SecretSource, SendError, TelegramOptions,
     ToolLookup,
@@ -367,26 +367,26 @@ async fn updates_are_heard() {
         name: name.map(str::to_owned),
     };
     let expected = [
-        Incoming::Message {
+        UpdateContent::Message {
             chat: chat("77", None),
             from: "Ada".to_owned(),
             text: Some("hello".to_owned()),
         },
-        Incoming::Pressed {
+        UpdateContent::Pressed {
             chat: chat("77", None),
             from: "Ada".to_owned(),
             message: 5,
             query: "q1".to_owned(),
             data: "yes apr_1".to_owned(),
         },
-        Incoming::Message {
+        UpdateContent::Message {
             chat: chat("-100", Some("@news")),
             from: "somebody".to_owned(),
             text: None,
         },
-        Incoming::Other,
+        UpdateContent::Other,
     ];
-    let what: Vec<Incoming> = heard.iter().map(|update| update.what.clone()).collect();
+    let what: Vec<UpdateContent> = heard.iter().map(|update| update.what.clone()).collect();
     assert_eq!(what, expected);
     assert_eq!(api.unconfirmed(), [1, 2, 3, 4]);
     let again = client.clone();

@@ -1,7 +1,7 @@
 //! Expressions of a template.
 
 use super::Renderer;
-use super::define::Defined;
+use super::define::Callable;
 use super::filters;
 use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
@@ -207,8 +207,8 @@ impl<'a> Renderer<'a> {
             NodeKind::Name(name) if self.defined(name).is_some() => {
                 let args = self.args(args)?;
                 match self.defined(name) {
-                    Some(Defined::Macro(definition)) => self.call_macro(definition, args),
-                    Some(Defined::Loop(around)) => self.call_loop(around, args),
+                    Some(Callable::Macro(definition)) => self.call_macro(definition, args),
+                    Some(Callable::Loop(around)) => self.call_loop(around, args),
                     None => Ok(Value::None),
                 }
             }

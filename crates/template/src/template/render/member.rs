@@ -11,7 +11,7 @@ use super::node::{Node, NodeKind};
 use crate::fault::{Fault, Outcome};
 use crate::scope::{Lookup, Member};
 use crate::value::budget::Budget;
-use crate::value::{Missing, Value, Why, index};
+use crate::value::{MissingValue, Value, Why, index};
 
 impl<'a> Renderer<'a> {
     pub(super) fn name(&self, name: &'a str, span: &Range<usize>) -> Value<'a> {
@@ -104,7 +104,7 @@ impl<'a> Renderer<'a> {
 }
 
 pub(super) fn missing<'a>(path: String, why: Why, span: Option<&Range<usize>>) -> Value<'a> {
-    Value::Undefined(Rc::new(Missing {
+    Value::Undefined(Rc::new(MissingValue {
         path,
         why,
         span: span.cloned(),
