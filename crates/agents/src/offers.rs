@@ -23,7 +23,7 @@ pub(crate) struct Choice {
 }
 
 /// Which tools an agent may use, and which of them it is offered.
-pub(crate) struct Wish<'a> {
+pub(crate) struct ToolSelection<'a> {
     /// Names and patterns of tools that it may use.
     pub(crate) may_use: &'a [String],
     /// Names and patterns of those that it is offered.
@@ -54,7 +54,7 @@ pub(crate) fn exactly(
 }
 
 /// What a wish comes down to: the first ones first, up to a limit, everything else on the shelf.
-pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
+pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
         patterns.iter().any(|pattern| names_it(pattern, info))

@@ -81,7 +81,7 @@ impl Agents {
             all_at_once(patterns, occasion, tight.then(needed))
         };
         let approve = self.approvals(agent);
-        let wish = offers::Wish {
+        let wish = offers::ToolSelection {
             may_use: &plan.may_use,
             offered: &plan.offered,
             first: &plan.first,

@@ -49,7 +49,7 @@ impl Asker for Prompt {
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {
             let _turn = turn.lock().await;
-            let _still = Still::new(stage);
+            let _still = PausedStage::new(stage);
             let (asking, answer) = QuestionThread::begin(question)?;
             let answer = answer.await.ok().flatten();
             drop(asking);
@@ -59,16 +59,16 @@ impl Asker for Prompt {
 }
 
 /// Keeps a stage still as long as it lives, however the question ends.
-struct Still(Arc<dyn Stage>);
+struct PausedStage(Arc<dyn Stage>);
 
-impl Still {
+impl PausedStage {
     fn new(stage: Arc<dyn Stage>) -> Self {
         stage.pause(true);
         Self(stage)
     }
 }
 
-impl Drop for Still {
+impl Drop for PausedStage {
     fn drop(&mut self) {
         self.0.pause(false);
     }

@@ -8,7 +8,7 @@ mod wait;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Authority, Effects, Exhausted, Failure, Object, RunId};
+use deft_model::{Authority, Effects, ExhaustedAction, Failure, Object, RunId};
 use deft_store::{Finish, Lease, RunRow, RunState, SkillRow, Write};
 use deft_workflow::{Ask, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
@@ -68,7 +68,7 @@ pub(crate) struct Driver {
     /// The step of an agent has ended, so that something may follow.
     agent_ended: bool,
     /// What the skill wants when its budget is spent, once it is.
-    exhausted: Option<Exhausted>,
+    exhausted: Option<ExhaustedAction>,
     /// The step before which the run has nothing done and which cannot be paid for, or for which
     /// there is nothing to do.
     unpaid: Option<Path>,

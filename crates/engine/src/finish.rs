@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
 use deft_library::{PinnedSkill, SkillTiming};
-use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_model::{ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
     Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
@@ -76,7 +76,7 @@ pub(crate) struct EndedRun<'a> {
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
-    pub(crate) exhausted: Option<Exhausted>,
+    pub(crate) exhausted: Option<ExhaustedAction>,
     /// The skill as it stood when the run began, if it is known.
     pub(crate) skill: Option<&'a Arc<SkillRow>>,
     pub(crate) at: Timestamp,

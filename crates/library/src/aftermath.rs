@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use deft_model::{DisabledReason, Exhausted, Failure, FailureClass, Outcome, Policy};
+use deft_model::{DisabledReason, ExhaustedAction, Failure, FailureClass, Outcome, Policy};
 use deft_outbox::{Kind, Notice};
 use deft_schedule::{LATE, day_and_time};
 use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
@@ -36,7 +36,7 @@ pub struct FinishedRun<'a> {
     /// Whether the run itself has told people something.
     pub told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
-    pub exhausted: Option<Exhausted>,
+    pub exhausted: Option<ExhaustedAction>,
     /// What people know of the outage that the skill was affected by.
     pub outage: KnownOutage,
     /// When it ended.
@@ -105,7 +105,7 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
     };
     match ended.outcome {
         Outcome::Success => succeeded(&mut decision, row, terms, ended),
-        Outcome::Error if ended.exhausted == Some(Exhausted::Pause) => {
+        Outcome::Error if ended.exhausted == Some(ExhaustedAction::Pause) => {
             pause(&mut decision, row, ended);
         }
         // What is spent is no fault of the skill.

@@ -44,8 +44,8 @@ pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
 pub use policy::{
-    Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire,
-    Overlap, Policy,
+    Budget, BudgetPeriod, DisabledReason, Effects, ExhaustedAction, Expect, FailureClass, Heal,
+    Misfire, Overlap, Policy,
 };
 pub use problem::ProblemCode;
 pub use run::{Outcome, RunId, RunStatus};

@@ -10,7 +10,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::misfire::{Rule, Why, due};
+use crate::misfire::{OmitReason, Rule, due};
 use crate::schedule::Schedule;
 
 /// A skill as far as time is concerned.
@@ -38,32 +38,32 @@ pub struct Row<'a> {
     /// How many slots there are.
     pub count: u64,
     /// What becomes of them.
-    pub what: What,
+    pub what: SlotDecision,
 }
 
 /// What becomes of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum SlotDecision {
     /// It runs.
     Run {
         /// Whether it makes up for lost time.
         late: bool,
     },
     /// It does not run.
-    Passed(Why),
+    Passed(OmitReason),
     /// The machine is still down at the end, so nobody knows yet.
     Open,
 }
 
-impl What {
+impl SlotDecision {
     /// One word for listings and programs.
     pub fn word(&self) -> &'static str {
         match self {
-            What::Run { .. } => "run",
-            What::Passed(Why::Backoff { .. }) => "skipped",
-            What::Passed(Why::Coalesced { .. }) => "coalesced",
-            What::Passed(Why::TooLate { .. } | Why::Skipped) => "missed",
-            What::Open => "open",
+            SlotDecision::Run { .. } => "run",
+            SlotDecision::Passed(OmitReason::Backoff { .. }) => "skipped",
+            SlotDecision::Passed(OmitReason::Coalesced { .. }) => "coalesced",
+            SlotDecision::Passed(OmitReason::TooLate { .. } | OmitReason::Skipped) => "missed",
+            SlotDecision::Open => "open",
         }
     }
 }
@@ -72,12 +72,12 @@ impl Row<'_> {
     /// Why it is not simply a run on time, as a sentence with times in `zone`.
     pub fn reason(&self, zone: &TimeZone) -> Option<String> {
         match self.what {
-            What::Run { late: false } => None,
-            What::Run { late: true } => {
+            SlotDecision::Run { late: false } => None,
+            SlotDecision::Run { late: true } => {
                 Some(format!("{:#} late", self.at.duration_since(self.slot)))
             }
-            What::Passed(why) => Some(why.reason(zone)),
-            What::Open => Some("the machine is still down at the end".to_owned()),
+            SlotDecision::Passed(why) => Some(why.reason(zone)),
+            SlotDecision::Open => Some("the machine is still down at the end".to_owned()),
         }
     }
 }
@@ -155,7 +155,7 @@ impl Simulation<'_> {
                 slot,
                 until: (newest > slot).then_some(newest),
                 count: 1 + skill.schedule.count(slot, newest),
-                what: What::Open,
+                what: SlotDecision::Open,
             });
             return;
         }
@@ -166,7 +166,7 @@ impl Simulation<'_> {
             slot: passed.slot,
             until: passed.until,
             count: passed.count,
-            what: What::Passed(passed.why),
+            what: SlotDecision::Passed(passed.why),
         }));
         self.rows.extend(due.fire.map(|fire| Row {
             at: seen,
@@ -174,7 +174,7 @@ impl Simulation<'_> {
             slot: fire.at,
             until: None,
             count: 1,
-            what: What::Run { late: fire.late },
+            what: SlotDecision::Run { late: fire.late },
         }));
         self.plan(index, due.next, seen);
     }

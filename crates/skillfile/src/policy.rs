@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use deft_model::{Budget, BudgetPeriod, Exhausted, Expect, FailureClass, Heal, Policy};
+use deft_model::{Budget, BudgetPeriod, ExhaustedAction, Expect, FailureClass, Heal, Policy};
 use serde_json::Value;
 
 use crate::compute;
@@ -250,7 +250,7 @@ pub(crate) fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
         per: fields.choice("per", sink).unwrap_or(BudgetPeriod::Run),
         on_exhausted: fields
             .choice("on_exhausted", sink)
-            .unwrap_or(Exhausted::Pause),
+            .unwrap_or(ExhaustedAction::Pause),
     })
 }
 

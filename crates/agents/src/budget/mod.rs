@@ -11,7 +11,7 @@ mod slots;
 use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
-use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Usd};
+use deft_model::{ExhaustedAction, Failure, FailureClass, ModelRequest, Usd};
 use deft_store::{
     Estimate, Lease, Limit, Refusal, ReservationResult, Reserve, RunRow, Spend, Write,
 };
@@ -23,7 +23,7 @@ pub use pause::AgentPause;
 pub use bounds::{Payer, payers};
 
 use crate::Agents;
-use bounds::{Bound, Whose};
+use bounds::{Bound, LimitHolder};
 
 /// How long a question waits for what other calls hold, and how often it looks. Both pass as calls do,
 /// whatever schedules are told of the time.
@@ -67,7 +67,7 @@ pub struct BudgetExceeded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhaustion {
     /// What its owner wants to happen.
-    pub then: Exhausted,
+    pub then: ExhaustedAction,
     /// It is that of the run's skill.
     pub own: bool,
     /// It ends the whole run: it is not that of another skill inside or around.
@@ -155,7 +155,7 @@ impl Agents {
             }
         }
         let limit = |bound: &Bound| match bound.then {
-            Exhausted::Ask if lifted => Limit {
+            ExhaustedAction::Ask if lifted => Limit {
                 scope: bound.limit.scope.clone(),
                 tokens: None,
                 micros: None,
@@ -205,8 +205,8 @@ impl Agents {
         });
         let failure = spent_failure(&refusal, spending, reached.map(|bound| &bound.whose));
         if let Some(bound) = reached
-            && let Whose::Agent(agent) = &bound.whose
-            && bound.then == Exhausted::Pause
+            && let LimitHolder::Agent(agent) = &bound.whose
+            && bound.then == ExhaustedAction::Pause
             // What one run may spend says nothing about the next one.
             && !refusal.scope.starts_with("run:")
         {
@@ -217,8 +217,8 @@ impl Agents {
             scope: refusal.scope,
             then: reached.map(|bound| Exhaustion {
                 then: bound.then,
-                own: bound.whose == Whose::Own,
-                whole: !matches!(bound.whose, Whose::Skill(_)),
+                own: bound.whose == LimitHolder::Own,
+                whole: !matches!(bound.whose, LimitHolder::Skill(_)),
             }),
         }
     }
@@ -252,7 +252,7 @@ impl Agents {
     }
 }
 
-fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) -> Failure {
+fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHolder>) -> Failure {
     let (what, day) = refusal
         .scope
         .split_once('@')
@@ -280,7 +280,7 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) 
         );
     }
     let (whose, hint) = match whose {
-        Some(Whose::Skill(skill)) => (
+        Some(LimitHolder::Skill(skill)) => (
             format!("the run of `{skill}`"),
             format!("raise the `budget` of `{skill}`"),
         ),

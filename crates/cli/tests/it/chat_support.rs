@@ -32,13 +32,13 @@ pub(crate) fn home(server: &ModelServer, more: &str) -> World {
 
 /// What a command came to.
 #[derive(Debug)]
-pub(crate) struct Came {
+pub(crate) struct CommandResult {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Came {
+impl CommandResult {
     fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self {
@@ -55,12 +55,12 @@ impl Came {
 }
 
 /// Runs the binary with nothing to read.
-pub(crate) fn deft(world: &World, args: &[&str]) -> Came {
+pub(crate) fn deft(world: &World, args: &[&str]) -> CommandResult {
     piped(world, args, "")
 }
 
 /// Runs the binary with this piped in.
-pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> Came {
+pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> CommandResult {
     let mut command = world.command(args);
     command
         .stdin(Stdio::piped())
@@ -69,7 +69,7 @@ pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> Came {
     let mut child = command.spawn().unwrap();
     // Whoever does not read it closes it, which is no failure of the test.
     drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
-    Came::of(&child.wait_with_output().unwrap())
+    CommandResult::of(&child.wait_with_output().unwrap())
 }
 
 /// The messages of a question, each as its role and its text.

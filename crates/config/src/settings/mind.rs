@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use deft_engine::{AgentOptions, Budgets, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
-use deft_model::{Agent, Choice as _, Exhausted, Failure, FailureClass, Object};
+use deft_model::{Agent, Choice as _, ExhaustedAction, Failure, FailureClass, Object};
 use deft_tools::SecretSource;
 use serde_json::{Map, Value};
 
@@ -182,7 +182,7 @@ pub struct Allowance {
     /// US dollars.
     pub usd_per_day: Option<f64>,
     /// What happens when one of them is used up.
-    pub on_exhausted: Exhausted,
+    pub on_exhausted: ExhaustedAction,
 }
 
 impl Default for Allowance {
@@ -190,7 +190,7 @@ impl Default for Allowance {
         Self {
             tokens_per_day: None,
             usd_per_day: None,
-            on_exhausted: Exhausted::Pause,
+            on_exhausted: ExhaustedAction::Pause,
         }
     }
 }
@@ -284,8 +284,8 @@ impl Reader<'_> {
             tokens_per_day: self.number("budget.tokens_per_day"),
             usd_per_day: self.decimal("budget.usd_per_day"),
             on_exhausted: word
-                .and_then(|word| Exhausted::from_word(&word))
-                .unwrap_or(Exhausted::Pause),
+                .and_then(|word| ExhaustedAction::from_word(&word))
+                .unwrap_or(ExhaustedAction::Pause),
         };
         let agents = self.named(&["budget", "agents"]).into_iter();
         let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
@@ -296,7 +296,7 @@ impl Reader<'_> {
     }
 }
 
-fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
+fn watch(fields: &Map<String, Value>, usual: ExhaustedAction) -> Watch {
     let count = |name| fields.get(name).and_then(Value::as_u64);
     let decimal = |name| fields.get(name).and_then(Value::as_f64);
     let word = fields.get("on_exhausted").and_then(Value::as_str);
@@ -304,7 +304,7 @@ fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
         limits: Allowance {
             tokens_per_day: count("tokens_per_day"),
             usd_per_day: decimal("usd_per_day"),
-            on_exhausted: word.and_then(Exhausted::from_word).unwrap_or(usual),
+            on_exhausted: word.and_then(ExhaustedAction::from_word).unwrap_or(usual),
         },
         spike_tokens: count("spike_tokens"),
         spike_factor: decimal("spike_factor"),

@@ -10,7 +10,7 @@ use deft_agent::{Address, Coverage, Request as Thought, Setup};
 use deft_agents::{BudgetExceeded, Exhaustion, Payers, STORING, Spending, payers};
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
-    Authority, CallArgs, Exhausted, Failure, FailureClass, ModelReply, ModelRequest, Object,
+    Authority, CallArgs, ExhaustedAction, Failure, FailureClass, ModelReply, ModelRequest, Object,
 };
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
@@ -244,7 +244,7 @@ impl Performer {
         broke: BudgetExceeded,
     ) -> Result<(), ModelTurn> {
         let exhausted = broke.then;
-        if exhausted.is_none_or(|exhausted| exhausted.then != Exhausted::Ask) {
+        if exhausted.is_none_or(|exhausted| exhausted.then != ExhaustedAction::Ask) {
             return Err(ModelTurn::BudgetExceeded(broke.failure, exhausted));
         }
         let (run, span) = (turn.run, turn.span);

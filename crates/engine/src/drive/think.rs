@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Request as Thought};
 use deft_agents::{AgentFacts, Brief};
-use deft_model::{Effects, Exhausted, Failure, Object, Tier};
+use deft_model::{Effects, ExhaustedAction, Failure, Object, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path, ToolMark};
 use futures_util::FutureExt;
@@ -237,7 +237,7 @@ impl Driver {
             }
             // The first question of the first agent, and nothing was done before it.
             let first = span.agent.is_root() && span.turn == 1 && busy_with == 1;
-            let skips = exhausted.whole && exhausted.then == Exhausted::Skip;
+            let skips = exhausted.whole && exhausted.then == ExhaustedAction::Skip;
             // Whoever talks is told that there is no answer.
             let fired = self.run.skill != CHAT_SKILL;
             if first && skips && fired && self.machine.is_untouched(path) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use deft_engine::Clock;
-use deft_model::{Exhausted, Outcome, Usage};
+use deft_model::{ExhaustedAction, Outcome, Usage};
 use deft_store::{RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
 use deft_store_testkit::Memory;
 use deft_workflow::Event;
@@ -42,7 +42,7 @@ fn world(store: Arc<dyn Store>) -> World {
     let parts = (deft_tools::Options::default(), models);
     World::made(home, folder, store, parts, |options| {
         options.agent.budgets.all.tokens = Some(LIMIT);
-        options.agent.budgets.all.on_exhausted = Exhausted::Skip;
+        options.agent.budgets.all.on_exhausted = ExhaustedAction::Skip;
     })
 }
 

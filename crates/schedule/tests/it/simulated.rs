@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use deft_model::Misfire;
 use deft_schedule::{
-    Cron, Rule, Schedule, TimedSkill, What, Why, backoff, due, parse_zone, show, simulate,
+    Cron, OmitReason, Rule, Schedule, SlotDecision, TimedSkill, backoff, due, parse_zone, show,
+    simulate,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -92,7 +93,7 @@ fn downtimes(dice: &mut Dice, from: Timestamp, to: Timestamp) -> Vec<Range<Times
 }
 
 /// What a store would hold of one skill.
-struct Stored {
+struct StoredSkill {
     next: Option<Timestamp>,
     streak: u32,
     rests_until: Option<Timestamp>,
@@ -101,7 +102,7 @@ struct Stored {
     rows: u64,
 }
 
-impl Stored {
+impl StoredSkill {
     /// Takes `count` slots off the list of those that need a row.
     fn take(&mut self, schedule: &Schedule, first: Timestamp, last: Timestamp, count: u64) {
         assert_eq!(self.expected, Some(first));
@@ -125,7 +126,7 @@ fn two_years(seed: u64) -> u64 {
     for skill in &skills {
         let schedule = &skill.schedule;
         let first = schedule.next_after(from);
-        let mut stored = Stored {
+        let mut stored = StoredSkill {
             next: first,
             streak: 0,
             rests_until: None,
@@ -153,12 +154,12 @@ fn two_years(seed: u64) -> u64 {
 }
 
 /// Asks until nothing is due, as `deft tick` does.
-fn tick(skill: &TimedSkill, stored: &mut Stored, now: Timestamp, dice: &mut Dice) {
+fn tick(skill: &TimedSkill, stored: &mut StoredSkill, now: Timestamp, dice: &mut Dice) {
     while let Some(next) = stored.next.filter(|next| *next <= now) {
         let due = due(&skill.schedule, next, now, &skill.rule, stored.rests_until);
         for passed in &due.passed {
             let last = passed.until.unwrap_or(passed.slot);
-            if let Why::Coalesced { into } = passed.why {
+            if let OmitReason::Coalesced { into } = passed.why {
                 assert_eq!(due.fire.map(|slot| slot.at), Some(into));
             }
             stored.take(&skill.schedule, passed.slot, last, passed.count);
@@ -200,7 +201,7 @@ fn a_simulation_leaves_no_slot_out() {
     for row in simulate(&skills, from, to, &down) {
         assert!(row.at >= last && row.at <= to && row.slot <= row.at);
         let during = down.iter().any(|range| range.contains(&row.at));
-        assert_eq!(row.what == What::Open, during, "{row:?}");
+        assert_eq!(row.what == SlotDecision::Open, during, "{row:?}");
         last = row.at;
         let index = skills
             .iter()

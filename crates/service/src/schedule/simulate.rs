@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use deft_schedule::{Row, TimedSkill, What, show};
+use deft_schedule::{Row, SlotDecision, TimedSkill, show};
 use deft_wire::schedule::{DowntimeView, SimulatedSlot, SimulationView};
 use deft_wire::{Done, Failure};
 use jiff::tz::TimeZone;
@@ -145,7 +145,7 @@ impl Zones<'_> {
             at: show(row.at, self.reader),
             skill: name.to_owned(),
             what: row.what.word().to_owned(),
-            late: matches!(row.what, What::Run { late: true }),
+            late: matches!(row.what, SlotDecision::Run { late: true }),
             slot: show(row.slot, zone),
             until: row.until.map(|until| show(until, zone)),
             count: row.count,

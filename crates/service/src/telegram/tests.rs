@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Bot, Pace, Settings};
 use crate::ask::Question;
-use crate::talk::fake::{Do, Fake, Leaves, Outbox, answer, failed};
+use crate::talk::fake::{Fake, FakeAction, Leaves, Outbox, answer, failed};
 use deft_channels as channels;
 use deft_wire::chat::ChatAnswer;
 
@@ -263,7 +263,7 @@ async fn messages_are_answered_once_and_strangers_never() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_survives_a_crash() {
     let mut world = world();
-    world.fake.then([Do::Wait], "never sent");
+    world.fake.then([FakeAction::Wait], "never sent");
     world.api.write(7, "slow");
     world.serve();
     world.fake.heard.notified().await;
@@ -283,7 +283,7 @@ async fn a_message_survives_a_crash() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
     let mut world = world();
-    world.fake.then([Do::Wait], "first");
+    world.fake.then([FakeAction::Wait], "first");
     world.serve();
     world.api.write(7, "one");
     world.fake.heard.notified().await;
@@ -311,8 +311,8 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_answered_by_a_button_or_a_word() {
     let mut world = world();
-    world.fake.then([Do::Ask("delete it?")], "answer: ");
-    world.fake.then([Do::Ask("really?")], "answer: ");
+    world.fake.then([FakeAction::Ask("delete it?")], "answer: ");
+    world.fake.then([FakeAction::Ask("really?")], "answer: ");
     world.serve();
     world.api.write(7, "delete it");
     world.sent(1);
@@ -373,7 +373,7 @@ async fn a_button_of_an_earlier_process_still_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_are_answered_at_once() {
     let mut world = world();
-    world.fake.then([Do::Hang], "");
+    world.fake.then([FakeAction::Hang], "");
     world.serve();
     world.api.write(7, "think");
     world.fake.heard.notified().await;

@@ -21,7 +21,7 @@ use super::{
 
 /// What happens when something is said.
 #[derive(Clone, Debug)]
-pub(crate) enum Do {
+pub(crate) enum FakeAction {
     Live(Live),
     /// A person is asked; the answer is put at the end of the text.
     Ask(&'static str),
@@ -33,7 +33,7 @@ pub(crate) enum Do {
 
 #[derive(Default)]
 pub(crate) struct Fake {
-    script: Mutex<VecDeque<(Vec<Do>, ChatAnswer)>>,
+    script: Mutex<VecDeque<(Vec<FakeAction>, ChatAnswer)>>,
     pub said: Mutex<Vec<Say>>,
     pub stopped: Mutex<Vec<String>>,
     pub unanswered: Mutex<Vec<UnansweredMessage>>,
@@ -59,7 +59,7 @@ impl Fake {
     /// What comes of the next thing that is said. Without a script it is repeated.
     pub(crate) fn then(
         self: &Arc<Self>,
-        events: impl IntoIterator<Item = Do>,
+        events: impl IntoIterator<Item = FakeAction>,
         text: &str,
     ) -> Arc<Self> {
         self.ends(events, succeeded(text))
@@ -67,7 +67,7 @@ impl Fake {
 
     pub(crate) fn ends(
         self: &Arc<Self>,
-        events: impl IntoIterator<Item = Do>,
+        events: impl IntoIterator<Item = FakeAction>,
         said: ChatAnswer,
     ) -> Arc<Self> {
         self.script
@@ -121,19 +121,19 @@ pub(crate) fn failed(class: FailureClass, message: &str) -> ChatAnswer {
 }
 
 /// A call of a tool, and its end.
-pub(crate) fn call(tool: &str, args: Value, ok: bool) -> [Do; 2] {
+pub(crate) fn call(tool: &str, args: Value, ok: bool) -> [FakeAction; 2] {
     let args = match args {
         Value::Object(args) => args,
         _ => Object::new(),
     };
     let note = (!ok).then(|| "it broke".to_owned());
     [
-        Do::Live(Live::ToolBegun {
+        FakeAction::Live(Live::ToolBegun {
             tool: tool.to_owned(),
             args,
             depth: 0,
         }),
-        Do::Live(Live::ToolEnded {
+        FakeAction::Live(Live::ToolEnded {
             tool: tool.to_owned(),
             ok,
             ms: 120,
@@ -172,14 +172,14 @@ impl Talk for Fake {
             self.heard.notify_one();
             for event in events {
                 match event {
-                    Do::Live(live) => listener(live),
-                    Do::Wait => self.go.notified().await,
-                    Do::Hang => {
+                    FakeAction::Live(live) => listener(live),
+                    FakeAction::Wait => self.go.notified().await,
+                    FakeAction::Hang => {
                         self.stop.notified().await;
                         said = failed(FailureClass::Cancelled, "stopped");
                         said.outcome = Some(Outcome::Cancelled);
                     }
-                    Do::Ask(message) => match &attention.asker {
+                    FakeAction::Ask(message) => match &attention.asker {
                         Some(asker) => {
                             let response = asker.ask(question(message, &run)).await;
                             let word = response.map_or("no answer", |given| given.answer.word());

@@ -25,7 +25,7 @@ pub(crate) struct RepairedValue {
 
 /// Why a text cannot be repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
+pub(crate) enum RepairError {
     /// The line of this key would become part of the value of `above`.
     Swallowed {
         key: String,
@@ -44,14 +44,14 @@ struct Mask {
 }
 
 /// A tree in which the broken values are texts, and what they are.
-pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<RepairedValue>), Beyond> {
+pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<RepairedValue>), RepairError> {
     if conflict_marker(text).is_some() || tab_indent(text).is_some() {
-        return Err(Beyond::Syntax);
+        return Err(RepairError::Syntax);
     }
     let mut masks = Vec::new();
     collect(text, offset, (0, 0), &mut masks)?;
     let parsed = parse(&masked(text, &masks), offset).ok().flatten();
-    let mut node = parsed.ok_or(Beyond::Syntax)?;
+    let mut node = parsed.ok_or(RepairError::Syntax)?;
     masks
         .iter()
         .for_each(|mask| unmask(&mut node, text, mask, offset));
@@ -70,16 +70,16 @@ fn collect(
     offset: usize,
     (base, indent): (usize, usize),
     masks: &mut Vec<Mask>,
-) -> Result<(), Beyond> {
+) -> Result<(), RepairError> {
     for (start, end) in entries(text, indent) {
         let entry = &text[start..end];
         if parse(entry, 0).is_ok() {
             continue;
         }
-        let (key, value) = key_and_value(entry).ok_or(Beyond::Syntax)?;
+        let (key, value) = key_and_value(entry).ok_or(RepairError::Syntax)?;
         let first_line = entry[value..].lines().next().unwrap_or_default();
         if first_line.trim().is_empty() {
-            let inner = child_indent(&entry[value..]).ok_or(Beyond::Syntax)?;
+            let inner = child_indent(&entry[value..]).ok_or(RepairError::Syntax)?;
             let children = value + first_line.len();
             let place = (base + start + children, inner);
             collect(&entry[children..], offset, place, masks)?;
@@ -87,7 +87,7 @@ fn collect(
         }
         check_swallowed(entry, (key, value), offset + base + start)?;
         if is_torn(&entry[value..]) {
-            return Err(Beyond::Syntax);
+            return Err(RepairError::Syntax);
         }
         masks.push(Mask {
             key: key.to_owned(),
@@ -101,7 +101,11 @@ fn collect(
 /// Refuses a value that reaches over a line with a key that somebody reads;
 /// `Triggers: …` in the middle of a description is prose; `start` is the place
 /// of the entry in the file.
-fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Result<(), Beyond> {
+fn check_swallowed(
+    entry: &str,
+    (key, value): (&str, usize),
+    start: usize,
+) -> Result<(), RepairError> {
     let mut at = 0;
     for (nth, line) in entry.split_inclusive('\n').enumerate() {
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -111,10 +115,10 @@ fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Re
             // A quote or a bracket is what is wrong then, not the line below.
             let value = &entry[value..];
             if is_unclosed(value) || value.starts_with(['[', '{']) {
-                return Err(Beyond::Syntax);
+                return Err(RepairError::Syntax);
             }
             let from = start + at + indent;
-            return Err(Beyond::Swallowed {
+            return Err(RepairError::Swallowed {
                 key: inner.to_owned(),
                 above: key.to_owned(),
                 span: Span::new(from, from + inner.len()),

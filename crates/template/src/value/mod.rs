@@ -71,13 +71,13 @@ pub(crate) enum Value<'a> {
 pub(crate) struct MissingValue {
     /// The name or path.
     pub(crate) path: String,
-    pub(crate) why: Why,
+    pub(crate) why: MissingReason,
     /// Where it was found; what a filter looked up has no place of its own.
     pub(crate) span: Option<Range<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum MissingReason {
     /// The scope does not know the name.
     Unknown,
     /// The scope knows the name, but has no value for it.
@@ -95,23 +95,23 @@ impl MissingValue {
     pub(crate) fn fault(&self) -> Fault {
         let path = &self.path;
         let (message, hint) = match self.why {
-            Why::Unknown => (
+            MissingReason::Unknown => (
                 format!("`{path}` is undefined"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Absent => (
+            MissingReason::Absent => (
                 format!("`{path}` has no value"),
                 "the step was skipped or has not run; give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Member => (
+            MissingReason::Member => (
                 format!("`{path}` does not exist"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Empty => (
+            MissingReason::Empty => (
                 format!("there is no {path}, the list is empty"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Secret => (
+            MissingReason::Secret => (
                 format!("there is no secret `{path}`"),
                 "declare it under `secrets:`".to_owned(),
             ),

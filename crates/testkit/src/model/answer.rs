@@ -9,10 +9,10 @@ use crate::gate::Gate;
 
 /// What the model does with one question.
 #[derive(Clone, Debug)]
-pub struct ModelAnswer(pub(super) What);
+pub struct ModelAnswer(pub(super) AnswerKind);
 
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum AnswerKind {
     Says(ScriptedReply),
     Error(u16, String),
     /// Status, header lines, body.
@@ -49,7 +49,7 @@ pub(super) struct ScriptedCall {
 impl ModelAnswer {
     /// Says something, for 10 tokens in and 5 out.
     pub fn text(text: &str) -> Self {
-        Self(What::Says(ScriptedReply {
+        Self(AnswerKind::Says(ScriptedReply {
             text: text.to_owned(),
             usage: Some((10, 0, 5)),
             ..ScriptedReply::default()
@@ -127,7 +127,7 @@ impl ModelAnswer {
 
     /// An error in the shape of the provider.
     pub fn error(status: u16, message: &str) -> Self {
-        Self(What::Error(status, message.to_owned()))
+        Self(AnswerKind::Error(status, message.to_owned()))
     }
 
     /// Too many requests; wait so many seconds.
@@ -146,17 +146,17 @@ impl ModelAnswer {
     /// Anything at all; `headers` are whole lines. JSON, unless they name a content type.
     pub fn raw(status: u16, headers: &[&str], body: &str) -> Self {
         let headers = headers.iter().map(|line| (*line).to_owned()).collect();
-        Self(What::Raw(status, headers, body.to_owned()))
+        Self(AnswerKind::Raw(status, headers, body.to_owned()))
     }
 
     /// No answer; the connection stays open.
     pub fn hang() -> Self {
-        Self(What::Hang)
+        Self(AnswerKind::Hang)
     }
 
     /// The end of the connection.
     pub fn close() -> Self {
-        Self(What::Close)
+        Self(AnswerKind::Close)
     }
 
     /// An answer in JSON: `text`, `calls` (`name`, `args`, `id` which may be null), `stop`, `usage`
@@ -208,7 +208,7 @@ impl ModelAnswer {
     }
 
     fn change(mut self, change: impl FnOnce(&mut ScriptedReply)) -> Self {
-        let What::Says(saying) = &mut self.0 else {
+        let AnswerKind::Says(saying) = &mut self.0 else {
             panic!("only a proper answer has this");
         };
         change(saying);
@@ -217,11 +217,11 @@ impl ModelAnswer {
 
     pub(super) fn react(&self, dialect: Dialect, streamed: bool) -> Reaction {
         match &self.0 {
-            What::Says(saying) if streamed => stream::reaction(dialect, saying),
-            What::Says(saying) => {
+            AnswerKind::Says(saying) if streamed => stream::reaction(dialect, saying),
+            AnswerKind::Says(saying) => {
                 Reaction::Answer(200, Vec::new(), dialect.whole(saying).to_string())
             }
-            What::Raw(status, headers, body) => {
+            AnswerKind::Raw(status, headers, body) => {
                 if headers
                     .iter()
                     .any(|line| line.to_lowercase().starts_with("content-type"))
@@ -231,12 +231,12 @@ impl ModelAnswer {
                 }
                 Reaction::Answer(*status, headers.clone(), body.clone())
             }
-            What::Error(status, message) => {
+            AnswerKind::Error(status, message) => {
                 let body = dialect.error(*status, message).to_string();
                 Reaction::Answer(*status, Vec::new(), body)
             }
-            What::Hang => Reaction::Hang,
-            What::Close => Reaction::Close,
+            AnswerKind::Hang => Reaction::Hang,
+            AnswerKind::Close => Reaction::Close,
         }
     }
 }

@@ -11,7 +11,7 @@ use deft_workflow::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::script::{Made, Stop};
+use crate::script::{CallResult, Stop};
 use crate::world::{World, path};
 
 /// More events than any case has: a run that does not end is stopped here.
@@ -19,7 +19,7 @@ const MOST_EVENTS: usize = 60_000;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
-pub(crate) struct Called {
+pub(crate) struct CallRecord {
     pub key: String,
     pub what: String,
     pub once: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Driver {
     pub log: Vec<(Timestamp, Event)>,
     pub now: Timestamp,
     pub world: World,
-    pub calls: Vec<Called>,
+    pub calls: Vec<CallRecord>,
     pub crash_after: Vec<usize>,
     pub stop: Option<Stop>,
     pub resumes: usize,
@@ -316,7 +316,7 @@ impl Driver {
             } => {
                 let what = self.describe(&path, &call);
                 let once = effects == Effects::Once;
-                self.calls.push(Called { key, what, once });
+                self.calls.push(CallRecord { key, what, once });
                 if let Call::Skill { skill, args } = &*call {
                     self.enter(&path, attempt, skill, args);
                     return;
@@ -343,7 +343,7 @@ impl Driver {
                 let args = Value::Object(heal.args.clone());
                 let what = format!("remedy {} {args}", heal.tool);
                 let once = false;
-                self.calls.push(Called { key, what, once });
+                self.calls.push(CallRecord { key, what, once });
                 let made = self.world.result(&format!("{}#heal", stable(&path)));
                 let result = made.unwrap_or(Ok(Value::Null)).map(drop);
                 let event = self.machine.healed(&path, result, self.now, 10);
@@ -394,7 +394,7 @@ impl Driver {
         }
     }
 
-    fn end(&mut self, path: &Path, attempt: u32, made: Made) {
+    fn end(&mut self, path: &Path, attempt: u32, made: CallResult) {
         let event = self
             .machine
             .end_call(path, attempt, made, self.now, 10, false);

@@ -10,11 +10,11 @@ use deft_workflow::{
 use proptest::prelude::*;
 
 use crate::drive::{Driver, Outcome};
-use crate::generate::{Generated, generated};
+use crate::generate::{GeneratedWorkflow, generated};
 use crate::script::Stop;
 use crate::world::{Pick, World};
 
-fn driver(generated: &Generated, seed: u64, pick: Pick) -> Driver {
+fn driver(generated: &GeneratedWorkflow, seed: u64, pick: Pick) -> Driver {
     let world = World {
         skills: generated.skills(),
         seed: Some(seed),

@@ -29,7 +29,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// What came of a call, as a case has it.
-pub(crate) type Made = Result<Value, Failure>;
+pub(crate) type CallResult = Result<Value, Failure>;
 
 /// A stop that somebody asks for.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct Stop {
 pub(crate) struct Script {
     pub plan: Arc<Plan>,
     pub inputs: Object,
-    pub results: HashMap<String, Vec<Made>>,
+    pub results: HashMap<String, Vec<CallResult>>,
     pub answers: HashMap<String, Vec<Answer>>,
     pub skills: HashMap<String, Arc<Plan>>,
     pub effects: HashMap<String, Effects>,
@@ -148,7 +148,7 @@ fn rules(given: &Object) -> Rules {
     rules
 }
 
-fn made(value: &Value) -> Made {
+fn made(value: &Value) -> CallResult {
     if let Some(ok) = value.get("ok") {
         return Ok(ok.clone());
     }

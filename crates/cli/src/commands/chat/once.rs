@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::turn::{Company, TurnEnd, Wish};
+use super::turn::{Company, TurnEnd, TurnRequest};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
 use crate::terminal::{Stream, StyledText};
@@ -50,7 +50,7 @@ pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Don
             view.hear(live);
         }
     });
-    let mut said = match company.hear(Wish::Say(say), listener).await? {
+    let mut said = match company.hear(TurnRequest::Say(say), listener).await? {
         TurnEnd::Said(said) => said,
         TurnEnd::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
     };

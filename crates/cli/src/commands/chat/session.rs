@@ -10,7 +10,7 @@ use deft_wire::model::{RunStatus, visible};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
-use super::turn::{Company, TurnEnd, Wish};
+use super::turn::{Company, TurnEnd, TurnRequest};
 use super::unanswered;
 
 /// The channel of chats at the terminal.
@@ -113,10 +113,10 @@ impl Session {
             answer_to: None,
             alone: self.company.asker.is_none(),
         };
-        self.answer(Wish::Say(say)).await
+        self.answer(TurnRequest::Say(say)).await
     }
 
-    async fn answer(&mut self, wish: Wish) -> Done<()> {
+    async fn answer(&mut self, wish: TurnRequest) -> Done<()> {
         match self.company.turn(wish).await? {
             TurnEnd::Said(said) => {
                 self.company.view.end(&said);
@@ -134,7 +134,7 @@ impl Session {
         for open in self.company.talk.unanswered(conversation).await? {
             self.note(unanswered::told(&open));
             if unanswered::is_to_go_on(&open) {
-                self.answer(Wish::GoOn(open.run)).await?;
+                self.answer(TurnRequest::GoOn(open.run)).await?;
             }
         }
         Ok(())

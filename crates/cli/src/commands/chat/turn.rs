@@ -62,7 +62,7 @@ impl Stops {
 }
 
 /// What is to be answered.
-pub(super) enum Wish {
+pub(super) enum TurnRequest {
     /// Something that is said now.
     Say(Say),
     /// What was said before and is worked on, or was.
@@ -92,13 +92,13 @@ pub(super) struct Company {
 impl Company {
     /// Says something and shows what comes of it. The first wish to stop ends the run, the second
     /// one leaves it as it is.
-    pub(super) async fn turn(&mut self, wish: Wish) -> Done<TurnEnd> {
+    pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
         self.hear(wish, Arc::new(move |live| view.hear(live))).await
     }
 
     /// The same with another listener.
-    pub(super) async fn hear(&mut self, wish: Wish, listener: Listener) -> Done<TurnEnd> {
+    pub(super) async fn hear(&mut self, wish: TurnRequest, listener: Listener) -> Done<TurnEnd> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
         let notes = Arc::clone(&planned);
@@ -116,8 +116,8 @@ impl Company {
             admitted: Some(Arc::clone(&admitted)),
         };
         let mut work = match wish {
-            Wish::Say(say) => self.talk.say(say, attention, listener),
-            Wish::GoOn(run) => self.talk.go_on(run, attention, listener),
+            TurnRequest::Say(say) => self.talk.say(say, attention, listener),
+            TurnRequest::GoOn(run) => self.talk.go_on(run, attention, listener),
         };
         let mut tick = tokio::time::interval(TURN);
         let mut stopping = false;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::lines::words;
-use super::turn::{Company, Wish};
+use super::turn::{Company, TurnRequest};
 use crate::failure::Done;
 use crate::output::{Output, clip};
 use deft_service::talk::{AnswerState, UnansweredMessage};
@@ -46,7 +46,7 @@ pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Ou
         output.note(&told(&open));
         if is_to_go_on(&open) {
             let unheard = Arc::new(|_| {});
-            company.hear(Wish::GoOn(open.run), unheard).await?;
+            company.hear(TurnRequest::GoOn(open.run), unheard).await?;
             company.view.leave();
         }
     }

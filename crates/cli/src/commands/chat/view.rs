@@ -85,7 +85,7 @@ struct State {
     text: Renderer,
     /// What was written since the last call; empty if it is out of date.
     segment: String,
-    calls: Vec<Open>,
+    calls: Vec<OpenCall>,
     /// An answer is worked on.
     busy: bool,
     paused: bool,
@@ -103,7 +103,7 @@ struct State {
 pub(super) type Printer = Box<dyn FnMut(String) + Send>;
 
 /// A call that is under way.
-struct Open {
+struct OpenCall {
     tool: String,
     args: Object,
     depth: usize,
@@ -283,7 +283,7 @@ impl State {
             Live::ToolBegun { tool, args, depth } => {
                 self.end_text();
                 self.segment.clear();
-                self.calls.push(Open { tool, args, depth });
+                self.calls.push(OpenCall { tool, args, depth });
                 self.draw();
             }
             Live::ToolEnded { tool, ok, ms, note } => {

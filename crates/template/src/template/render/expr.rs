@@ -12,13 +12,13 @@ use crate::value::budget::Budget;
 use crate::value::compare::{self, Order};
 use crate::value::index::{self, Bounds};
 use crate::value::table::Table;
-use crate::value::{Text, Value, Why, iterate, methods, operate, show};
+use crate::value::{MissingReason, Text, Value, iterate, methods, operate, show};
 
 impl<'a> Renderer<'a> {
     /// The value of an expression; a step without a value is `None`.
     pub(super) fn eval(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
         Ok(match self.eval_raw(node)? {
-            Value::Undefined(missing) if missing.why == Why::Absent => Value::None,
+            Value::Undefined(missing) if missing.why == MissingReason::Absent => Value::None,
             value => value,
         })
     }
