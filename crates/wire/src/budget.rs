@@ -26,7 +26,7 @@ pub struct BudgetScope {
     pub used: ScopeUsage,
     pub limit_tokens: Option<u64>,
     pub limit_usd: Option<f64>,
-    #[schemars(schema_with = "words_or_null::<Exhausted>")]
+    #[schemars(schema_with = "words_or_null::<ExhaustedAction>")]
     pub on_exhausted: Option<ExhaustedAction>,
 }
 
