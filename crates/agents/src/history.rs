@@ -54,7 +54,12 @@ const NOTES: u32 = 1 << 31;
 
 /// What an agent said and heard, for its conversation. What may still change is not said: a run
 /// that is resumed says it then, and what is said stays.
-pub fn said(machine: &Agent, run: &RunRow, failure: Option<&Failure>, at: Timestamp) -> Vec<Write> {
+pub fn end_messages(
+    machine: &Agent,
+    run: &RunRow,
+    failure: Option<&Failure>,
+    at: Timestamp,
+) -> Vec<Write> {
     let root = Address::root();
     let begun = machine.setup(&root);
     let reference = begun.and_then(|setup| setup.conversation.as_ref());
@@ -77,16 +82,16 @@ pub fn said(machine: &Agent, run: &RunRow, failure: Option<&Failure>, at: Timest
 
 /// The first words of a run in its conversation: what it is asked. They are said when it is
 /// admitted or when its agent begins, and what it says at its end comes behind them.
-pub fn asked(conversation: &str, text: &str, at: Timestamp) -> Write {
+pub fn first_message(conversation: &str, text: &str, at: Timestamp) -> Write {
     let text = text.to_owned();
     say(conversation, 0, &[Message::User { text }], at)
 }
 
 /// The first words of an agent that begins.
-pub fn begun(machine: &Agent, at: Timestamp) -> Option<Write> {
+pub fn begin_message(machine: &Agent, at: Timestamp) -> Option<Write> {
     let setup = machine.setup(&Address::root())?;
     let conversation = setup.conversation.as_ref()?;
-    Some(asked(&conversation.id, &setup.task, at))
+    Some(first_message(&conversation.id, &setup.task, at))
 }
 
 fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> Write {
@@ -128,7 +133,7 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
 /// What a model is told of these messages. The question of a run stands where its answer is, also
 /// if others spoke in between; one that is not answered yet is left out, because whoever works on
 /// it answers it, and nobody should do that twice.
-fn told(rows: &[MessageRow]) -> Arc<[Message]> {
+fn to_prompt(rows: &[MessageRow]) -> Arc<[Message]> {
     let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
     let mut ordered = Vec::with_capacity(rows.len());
     for row in rows {
@@ -181,7 +186,7 @@ impl Agents {
             from,
             upto,
         };
-        Ok((reference, told(&rows)))
+        Ok((reference, to_prompt(&rows)))
     }
 
     async fn messages(
@@ -207,7 +212,7 @@ impl Agents {
             let after = reference.from.saturating_sub(1);
             let mut rows = self.messages(&reference.id, after, reference.upto).await?;
             rows.retain(|row| row.run.as_ref() != Some(run));
-            setup.history = told(&rows);
+            setup.history = to_prompt(&rows);
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Payers, Spending
 pub use chat::{ChatMessage, Preview};
 pub use chat_run::{ALONE, ANSWER_TO, answer_to, conversation_of};
 pub use facts::AgentFacts;
-pub use history::{asked, begun, said, text_of};
+pub use history::{begin_message, end_messages, first_message, text_of};
 pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};
 pub use options::{AgentOptions, Budgets, DayBudget};
 pub use prepare::{STORING, failed};

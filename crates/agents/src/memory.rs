@@ -329,12 +329,12 @@ fn message_json(row: &MessageRow) -> Option<(u64, Value)> {
         Message::User { text } | Message::Assistant { text, .. } => (text, LONGEST_MESSAGE),
         Message::Tool { text, .. } => (text, LONGEST_RESULT),
     };
-    let text = begun(&text, most);
+    let text = clip_text(&text, most);
     let message = json!({ "seq": row.seq, "role": row.role, "text": text });
     (!text.is_empty()).then_some((row.seq, message))
 }
 
-fn begun(text: &str, most: usize) -> String {
+fn clip_text(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -62,7 +62,7 @@ pub(crate) struct Unfit {
 
 /// Finds the arguments of a tool.
 pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names, Unfit> {
-    let arguments = Arguments::of(tool, schema);
+    let arguments = Arguments::from_schema(tool, schema);
     let text = match &wishes.text {
         Some(name) => arguments.named(name, "notify.text_argument")?,
         None => arguments.likely(&TEXTS, &["string"]).ok_or_else(|| Unfit {
@@ -93,7 +93,7 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn of(tool: &'a str, schema: &'a Value) -> Self {
+    fn from_schema(tool: &'a str, schema: &'a Value) -> Self {
         let known = schema["properties"].as_object();
         let required = schema["required"].as_array();
         Self {

@@ -257,10 +257,10 @@ impl Engine {
             let deadline = inner.deadline(&draft.pinned, inner.now());
             let patience = inner.patience(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
-                .until(deadline)
+                .with_deadline(deadline)
                 .patient(patience)
-                .knowing(skill)
-                .at(place)
+                .with_skill_row(skill)
+                .with_permit(place)
                 .drive(begun)
                 .await?;
             if let DriveOutcome::Finished(row) = driven {

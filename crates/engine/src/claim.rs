@@ -194,7 +194,7 @@ impl Engine {
             secrets,
             attention,
         )
-        .until(deadline)
+        .with_deadline(deadline)
         .thinking(agents)
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");

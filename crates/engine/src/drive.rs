@@ -153,8 +153,8 @@ impl Driver {
         &self.run.id
     }
 
-    /// The run may not go on beyond this instant.
-    pub(crate) fn until(mut self, deadline: Option<Timestamp>) -> Self {
+    /// Ends the run at this instant.
+    pub(crate) fn with_deadline(mut self, deadline: Option<Timestamp>) -> Self {
         self.deadline = deadline;
         self
     }
@@ -165,14 +165,14 @@ impl Driver {
         self
     }
 
-    /// How the skill stands, so that its end need not ask for it.
-    pub(crate) fn knowing(mut self, skill: Option<Arc<SkillRow>>) -> Self {
+    /// Gives the row of the skill, so that the end of the run need not read it.
+    pub(crate) fn with_skill_row(mut self, skill: Option<Arc<SkillRow>>) -> Self {
         self.skill = skill;
         self
     }
 
-    /// The run takes up this place.
-    pub(crate) fn at(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
+    /// Gives the permit that the run occupies.
+    pub(crate) fn with_permit(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
         self.place = place;
         self
     }

@@ -159,12 +159,12 @@ impl Reader<'_> {
                 "give a time that lies ahead, such as `tomorrow at 09:00` or `in: \"5 minutes\"`",
             );
         }
-        (weight, self.said(problem, found.rule))
+        (weight, self.explain_time(problem, found.rule))
     }
 
     /// The sentence about a time in prose, which says more than that it is no
     /// cron expression.
-    fn said(&self, problem: Problem, rule: Rule) -> Problem {
+    fn explain_time(&self, problem: Problem, rule: Rule) -> Problem {
         let timed = matches!(
             rule,
             Rule::InvalidCron | Rule::InvalidInstant | Rule::UnknownKey | Rule::InvalidValue
@@ -198,7 +198,7 @@ impl Reader<'_> {
             now: self.moment.now,
             zone: &zone,
         };
-        Some(phrase::read(text, Field::of(key), &clock))
+        Some(phrase::read(text, Field::from_key(key), &clock))
     }
 
     /// A timing for messages: its text, or else its name.

@@ -53,7 +53,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// The kind of a file name, if it is one of ours.
-    pub fn of(file: &str) -> Option<Self> {
+    pub fn from_name(file: &str) -> Option<Self> {
         if matches!(file, "SKILL.md" | "skill.md") {
             return Some(Self::SkillMd);
         }
@@ -116,7 +116,7 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
     let Some(source) = source::decode(bytes, &mut sink) else {
         return finish(None, None, sink);
     };
-    match FileKind::of(place.file) {
+    match FileKind::from_name(place.file) {
         _ if is_miscased(place.file) => {
             let message = format!("a file named `{}` is not loaded", place.file);
             sink.report_as(Severity::Warning, Rule::NotASkill, Span::NONE, message)

@@ -55,7 +55,7 @@ fn public_what(what: &EventKind) -> Option<(&'static str, Value)> {
             how,
             text,
         } => (
-            told(*how),
+            event_word(*how),
             json!({ "turn": turn, "call": call, "tool": name, "reason": text }),
         ),
         EventKind::Question {
@@ -123,7 +123,7 @@ fn public_what(what: &EventKind) -> Option<(&'static str, Value)> {
     })
 }
 
-fn told(how: Interpretation) -> &'static str {
+fn event_word(how: Interpretation) -> &'static str {
     match how {
         Interpretation::Text | Interpretation::Made => "tool_answered",
         Interpretation::Refused

@@ -55,7 +55,7 @@ impl<'a> ViewBuilder<'a> {
 
     pub(crate) fn take_in(&mut self, at: Timestamp, event: &Event) {
         match event {
-            Event::Begun(begun) => self.begun(at, begun),
+            Event::Begun(begun) => self.begin_call(at, begun),
             Event::Ended(ended) => self.ended(at, ended),
             Event::Listed {
                 path,
@@ -158,7 +158,7 @@ impl<'a> ViewBuilder<'a> {
         &mut self.seen[at]
     }
 
-    fn begun(&mut self, at: Timestamp, begun: &CallIntent) {
+    fn begin_call(&mut self, at: Timestamp, begun: &CallIntent) {
         self.on_step(&begun.path, |view| {
             view.status = StepStatus::Running;
             view.reason = None;

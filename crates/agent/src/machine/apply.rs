@@ -75,7 +75,7 @@ impl Machine {
                     how: *how,
                     text: text.clone(),
                 };
-                self.told(agent, (*turn, *call), told)
+                self.record_text(agent, (*turn, *call), told)
             }
             EventKind::Question {
                 turn,
@@ -210,7 +210,12 @@ impl Machine {
         Ok(())
     }
 
-    fn told(&mut self, address: &Address, at: (u32, u32), told: CallEnd) -> Result<(), Divergence> {
+    fn record_text(
+        &mut self,
+        address: &Address,
+        at: (u32, u32),
+        told: CallEnd,
+    ) -> Result<(), Divergence> {
         let open = |state: &CallState| {
             matches!(
                 state,

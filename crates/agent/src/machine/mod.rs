@@ -271,7 +271,7 @@ fn request(agent: &Agent) -> ModelRequest {
     let can_call = agent.setup.mode == Mode::Tools && !agent.specs.is_empty();
     let mut messages = agent.setup.history.to_vec();
     let before = messages.len();
-    messages.extend(transcript::said(agent));
+    messages.extend(transcript::messages(agent));
     let mut request = ModelRequest {
         system: agent.setup.system.clone(),
         messages,

@@ -41,7 +41,7 @@ pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (Str
             let result = framed(name, text, false, most);
             (format!("{result}\n{MADE}"), false)
         }
-        CallEnd::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
+        CallEnd::Told { how, text } => (framed(name, &result_text(*how, text), true, most), true),
         CallEnd::Value(value) => match command_result(call, value) {
             Some(result) => {
                 let failed = result.status == CommandStatus::Error;
@@ -70,7 +70,7 @@ pub(super) fn not_made(name: &str) -> String {
     framed(name, "not made: the agent ended before", true, usize::MAX)
 }
 
-fn told(how: Interpretation, text: &str) -> String {
+fn result_text(how: Interpretation, text: &str) -> String {
     match how {
         Interpretation::Text | Interpretation::Made | Interpretation::Problem => text.to_owned(),
         Interpretation::Refused => format!("refused: {text}"),

@@ -129,7 +129,7 @@ fn a_reminder_brings_the_tools_that_store_it() {
     );
     assert_eq!(found.tools(), ["memory_store_skill", "notify"]);
     assert_eq!(
-        found.matched[0].why(),
+        found.matched[0].reason(),
         "matched \"remind me\", \"in <n> minutes\""
     );
 }

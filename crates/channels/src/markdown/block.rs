@@ -29,7 +29,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    fn of(rest: &str, indent: usize) -> Option<Self> {
+    fn parse(rest: &str, indent: usize) -> Option<Self> {
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let length = run(rest, mark);
         // A line such as ```` ```x``` ```` is code within words.
@@ -60,7 +60,7 @@ impl Fence {
 
 impl LineStart {
     /// What a line is; none as long as that cannot be known.
-    pub(super) fn of(line: &str, complete: bool, styled: bool) -> Option<Self> {
+    pub(super) fn parse(line: &str, complete: bool, styled: bool) -> Option<Self> {
         let indent = run(line, ' ');
         let rest = &line[indent..];
         let Some(first) = rest.chars().next() else {
@@ -73,7 +73,7 @@ impl LineStart {
                 if open && !complete {
                     return None;
                 }
-                match Fence::of(rest, indent) {
+                match Fence::parse(rest, indent) {
                     Some(fence) => return Some(Self::Fence(fence)),
                     None => return Some(words(indent, indent, "", Style::PLAIN)),
                 }

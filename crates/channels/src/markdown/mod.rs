@@ -172,7 +172,7 @@ impl Renderer {
             }
             return;
         }
-        let Some(opening) = LineStart::of(&self.line, complete, self.styled) else {
+        let Some(opening) = LineStart::parse(&self.line, complete, self.styled) else {
             return;
         };
         match opening {

@@ -192,13 +192,13 @@ impl Ends {
     /// Waits for the next one; gives its name.
     pub(crate) async fn next(&mut self) -> &'static str {
         tokio::select! {
-            () = heard(&mut self.keys) => "ctrl-c",
-            () = heard(&mut self.signals) => "a signal to end",
+            () = next_signal(&mut self.keys) => "ctrl-c",
+            () = next_signal(&mut self.signals) => "a signal to end",
         }
     }
 }
 
-async fn heard(signal: &mut Option<Signal>) {
+async fn next_signal(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,

@@ -39,7 +39,7 @@ pub(crate) struct CommandResult {
 }
 
 impl CommandResult {
-    fn of(output: &Output) -> Self {
+    fn from_output(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self {
             code: output.status.code().unwrap(),
@@ -69,7 +69,7 @@ pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> CommandResult 
     let mut child = command.spawn().unwrap();
     // Whoever does not read it closes it, which is no failure of the test.
     drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
-    CommandResult::of(&child.wait_with_output().unwrap())
+    CommandResult::from_output(&child.wait_with_output().unwrap())
 }
 
 /// The messages of a question, each as its role and its text.

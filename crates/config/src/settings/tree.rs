@@ -67,7 +67,7 @@ impl Settings {
     pub fn parse(text: &str) -> Result<Self, Problem> {
         // Editors on some systems put a mark in front that says nothing.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let lines = &Lines::of(text);
+        let lines = &Lines::new(text);
         let parsed = DeTable::parse(text).map_err(|problem| Problem {
             message: format!("not TOML: {}", problem.message()),
             hint: None,
@@ -177,7 +177,7 @@ pub fn read_value(given: &str, kind: Option<Kind>) -> Value {
 pub(super) fn value_of(text: &str) -> Option<Value> {
     let document = format!("value = {text}");
     let parsed = DeTable::parse(&document).ok()?;
-    let mut section = section(parsed.get_ref(), &Lines::of(&document));
+    let mut section = section(parsed.get_ref(), &Lines::new(&document));
     let node = section.remove("value")?;
     section.is_empty().then(|| node.json())
 }
@@ -202,7 +202,7 @@ fn node(value: &Value, origin: &Origin) -> Node {
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         Self(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 

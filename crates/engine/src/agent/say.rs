@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_agents::{ALONE, ANSWER_TO, asked, conversation_of, text_of};
+use deft_agents::{ALONE, ANSWER_TO, conversation_of, first_message, text_of};
 use deft_base::hex_digest;
 use deft_model::{
     Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
@@ -152,7 +152,7 @@ impl Engine {
         if say.alone {
             inputs.insert(ALONE.to_owned(), json!("yes"));
         }
-        let asked = asked(&place.conversation, &say.text, self.inner.now());
+        let asked = first_message(&place.conversation, &say.text, self.inner.now());
         let opens = place.opens.clone().map(Write::Open);
         Fire {
             skill: CHAT_SKILL.to_owned(),

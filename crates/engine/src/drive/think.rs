@@ -210,7 +210,7 @@ impl Driver {
             Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
-            let said = deft_agents::said(&thinking.machine, &self.run, failure, now);
+            let said = deft_agents::end_messages(&thinking.machine, &self.run, failure, now);
             self.journal.write(said);
         }
     }
@@ -283,7 +283,7 @@ impl Driver {
         let now = self.engine.now();
         if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
             // Whoever looks at the conversation meanwhile sees what is worked on.
-            let begun = deft_agents::begun(&thinking.machine, now);
+            let begun = deft_agents::begin_message(&thinking.machine, now);
             self.journal.write(begun);
         }
         self.note_thought(now, path, event);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::response::{count, said, stopped, words};
+use super::response::{count, stopped, take_text, words};
 use crate::draft::Draft;
 use crate::provider_failure::ProviderFailure;
 use crate::wire::Events;
@@ -35,7 +35,7 @@ impl Events for Stream {
             return Ok(());
         };
         let delta = &choice["delta"];
-        said(delta, draft);
+        take_text(delta, draft);
         if let Some(text) = delta["reasoning_content"].as_str() {
             self.reasoning.push_str(text);
         }

@@ -231,7 +231,7 @@ pub(super) fn words(draft: &mut Draft<'_>) {
         now: draft.moment.now,
         zone: &zone,
     };
-    let Ok(Some(time)) = phrase::read(text, Field::of(&key), &clock) else {
+    let Ok(Some(time)) = phrase::read(text, Field::from_key(&key), &clock) else {
         return;
     };
     let (field, value) = match time {

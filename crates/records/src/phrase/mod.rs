@@ -28,7 +28,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    pub(crate) fn of(key: &str) -> Self {
+    pub(crate) fn from_key(key: &str) -> Self {
         match key {
             "every" | "interval" => Self::Every,
             "in" => Self::In,

@@ -302,7 +302,7 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
             name,
             how,
             text,
-        } => (turn, call, told(*how, name, text)?),
+        } => (turn, call, interpretation_change(*how, name, text)?),
         EventKind::Began(_)
         | EventKind::Asked { .. }
         | EventKind::Replied { .. }
@@ -322,7 +322,7 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
     })
 }
 
-fn told(how: Interpretation, name: &str, text: &str) -> Option<Change> {
+fn interpretation_change(how: Interpretation, name: &str, text: &str) -> Option<Change> {
     let name = name.to_owned();
     match how {
         // What costs nothing is not worth a line.

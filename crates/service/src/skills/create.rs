@@ -181,11 +181,12 @@ fn check(file: &PlannedFile) -> Done<()> {
             .to_owned()
     };
     let (name, folder) = (part(Some(&file.path)), part(file.path.parent()));
-    let is_skill_md = FileKind::of(&name) == Some(FileKind::SkillMd);
+    let is_skill_md = FileKind::from_name(&name) == Some(FileKind::SkillMd);
     let place = Place {
         file: &name,
         folder: &folder,
-        domain: Some(folder.as_str()).filter(|_| FileKind::of(&name) == Some(FileKind::Markdown)),
+        domain: Some(folder.as_str())
+            .filter(|_| FileKind::from_name(&name) == Some(FileKind::Markdown)),
     };
     let profile = if is_skill_md {
         Profile::AgentSkills

@@ -62,7 +62,7 @@ impl Teller {
             };
             let own = self.run.get() == Some(&published.run);
             if let (true, Event::Agent { event, .. }) = (own, &published.event)
-                && let Some(live) = news.of(event)
+                && let Some(live) = news.live_event(event)
             {
                 (self.listener)(live);
             }
@@ -112,7 +112,7 @@ struct News {
 }
 
 impl News {
-    fn of(&mut self, event: &AgentEvent) -> Option<Live> {
+    fn live_event(&mut self, event: &AgentEvent) -> Option<Live> {
         let agent = &event.agent;
         let place = |turn: &u32, call: &u32| (agent.clone(), *turn, *call);
         match &event.what {
@@ -338,7 +338,7 @@ mod tests {
             (json!({"what": {"finished": {"text": "done"}}}), None),
         ] {
             let read = serde_json::from_value(event.clone()).unwrap();
-            assert_eq!(news.of(&read), expected, "{event}");
+            assert_eq!(news.live_event(&read), expected, "{event}");
         }
     }
 

@@ -172,9 +172,9 @@ impl World {
 
     /// Waits for messages of the bot, and gives chat and text of each.
     fn sent(&self, count: usize) -> Vec<(String, String)> {
-        let calls = self.until(move |calls| of(calls, "sendMessage").len() >= count);
+        let calls = self.until(move |calls| requests(calls, "sendMessage").len() >= count);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        of(&calls, "sendMessage")
+        requests(&calls, "sendMessage")
             .iter()
             .map(|body| (text(&body["chat_id"]), text(&body["text"])))
             .collect()
@@ -218,7 +218,7 @@ impl World {
     }
 }
 
-fn of(calls: &[BotCall], method: &str) -> Vec<Value> {
+fn requests(calls: &[BotCall], method: &str) -> Vec<Value> {
     let calls = calls.iter().filter(|call| call.method == method);
     calls.map(|call| call.body.clone()).collect()
 }
@@ -292,12 +292,12 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
     assert_eq!(world.sent(1), pairs(&[("8", "you said: other")]));
     // The sign is shown again and again.
     let shown = |calls: &[BotCall]| {
-        let shown = of(calls, "sendChatAction");
+        let shown = requests(calls, "sendChatAction");
         shown.iter().filter(|body| body["chat_id"] == "7").count()
     };
     let calls = world.until(|calls| shown(calls) >= 2);
     let sign = json!({"chat_id": "7", "action": "typing"});
-    assert_eq!(of(&calls, "sendChatAction")[0], sign);
+    assert_eq!(requests(&calls, "sendChatAction")[0], sign);
     world.fake.go.notify_one();
     let rest = [
         ("8", "you said: other"),
@@ -316,7 +316,7 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
     world.serve();
     world.api.write(7, "delete it");
     world.sent(1);
-    let asked = of(&world.api.calls(), "sendMessage").remove(0);
+    let asked = requests(&world.api.calls(), "sendMessage").remove(0);
     assert_eq!(
         asked,
         json!({"chat_id": "7", "text": "delete it?", "reply_markup": {"inline_keyboard": [[
@@ -329,10 +329,11 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
     world.api.press(7, 1, "no apr_1");
     assert_eq!(world.sent(2)[1].1, "answer: no");
     let calls = world.until(|calls| {
-        !of(calls, "editMessageText").is_empty() && !of(calls, "answerCallbackQuery").is_empty()
+        !requests(calls, "editMessageText").is_empty()
+            && !of(calls, "answerCallbackQuery").is_empty()
     });
     assert_eq!(
-        of(&calls, "editMessageText"),
+        requests(&calls, "editMessageText"),
         [
             json!({"chat_id": "7", "message_id": 1, "text": "delete it?\n\n✗ rejected by Ada in telegram chat 7"})
         ]
@@ -352,16 +353,16 @@ async fn a_button_of_an_earlier_process_still_counts() {
     world.api.press(7, 55, "yes apr_1");
     world.api.press(7, 56, "yes apr_gone");
     world.api.press(7, 57, "nonsense");
-    let calls = world.until(|calls| of(calls, "answerCallbackQuery").len() == 3);
-    let mut told: Vec<Value> = of(&calls, "answerCallbackQuery");
+    let calls = world.until(|calls| requests(calls, "answerCallbackQuery").len() == 3);
+    let mut told: Vec<Value> = requests(&calls, "answerCallbackQuery");
     told.sort_by_key(|body| body["text"].to_string());
     let texts: Vec<&Value> = told.iter().map(|body| &body["text"]).collect();
     assert_eq!(
         texts,
         ["Taken.", "This question is over.", "This question is over."]
     );
-    let calls = world.until(|calls| !of(calls, "editMessageText").is_empty());
-    let edited = of(&calls, "editMessageText");
+    let calls = world.until(|calls| !requests(calls, "editMessageText").is_empty());
+    let edited = requests(&calls, "editMessageText");
     let text = "delete it?\n\n✓ approved by Ada in telegram chat 7";
     assert_eq!(
         edited,
@@ -451,7 +452,7 @@ async fn trouble_passes() {
         )
     );
     world.done(1).await;
-    assert!(of(&world.api.calls(), "getUpdates").len() >= 6);
+    assert!(requests(&world.api.calls(), "getUpdates").len() >= 6);
     world.end().await;
 }
 

@@ -201,7 +201,7 @@ impl Server {
         if known.as_ref().is_none_or(has) {
             return Ok(());
         }
-        Err(fault::gone(&self.name, tool))
+        Err(fault::removed_tool(&self.name, tool))
     }
 }
 

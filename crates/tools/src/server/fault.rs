@@ -302,7 +302,7 @@ pub(super) fn closed(server: &str) -> Failure {
 }
 
 /// The failure of a call whose tool was known from an earlier time.
-pub(super) fn gone(server: &str, tool: &str) -> Failure {
+pub(super) fn removed_tool(server: &str, tool: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
         format!("the server `{server}` no longer has the tool `{tool}`"),

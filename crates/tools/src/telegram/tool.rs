@@ -58,7 +58,7 @@ async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<
         (None, None) => return Err(invalid("`text` is missing")),
     };
     let chat = chat(arguments.get("chat_id"))?;
-    let mut how = how(arguments);
+    let mut how = send_options(arguments);
     let mut ids = Vec::new();
     let started = tokio::time::Instant::now();
     loop {
@@ -98,7 +98,7 @@ fn chat(given: Option<&Value>) -> Result<String, Failure> {
     })
 }
 
-fn how(arguments: &Object) -> SendOptions {
+fn send_options(arguments: &Object) -> SendOptions {
     let truth = |name| arguments.get(name).and_then(Value::as_bool) == Some(true);
     let number = |name| arguments.get(name).and_then(Value::as_i64);
     let mode = arguments.get("parse_mode").and_then(Value::as_str);

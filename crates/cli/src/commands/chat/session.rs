@@ -132,7 +132,7 @@ impl Session {
     /// What was asked before is answered before anything else is asked.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
         for open in self.company.talk.unanswered(conversation).await? {
-            self.note(unanswered::told(&open));
+            self.note(unanswered::describe(&open));
             if unanswered::is_to_go_on(&open) {
                 self.answer(TurnRequest::GoOn(open.run)).await?;
             }

@@ -87,7 +87,7 @@ fn world(live: bool) -> World {
         view: Arc::new(View::new(look)),
         asker: None,
         yes: false,
-        stops: Stops::of(stops),
+        stops: Stops::from_receiver(stops),
         is_up: |_| true,
         home: PathBuf::new(),
     };

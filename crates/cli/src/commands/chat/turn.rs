@@ -44,7 +44,7 @@ impl Stops {
     }
 
     #[cfg(test)]
-    pub(super) fn of(receiver: UnboundedReceiver<()>) -> Self {
+    pub(super) fn from_receiver(receiver: UnboundedReceiver<()>) -> Self {
         Self(receiver)
     }
 

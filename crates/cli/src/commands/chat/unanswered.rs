@@ -19,8 +19,8 @@ pub(super) fn is_to_go_on(open: &UnansweredMessage) -> bool {
     open.state != AnswerState::Waiting
 }
 
-/// Says how it stands.
-pub(super) fn told(open: &UnansweredMessage) -> String {
+/// Describes the state of the answer.
+pub(super) fn describe(open: &UnansweredMessage) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
     match open.state {
@@ -43,7 +43,7 @@ pub(super) fn told(open: &UnansweredMessage) -> String {
 /// Resumes all of it for a script, which sees only that it happens.
 pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Output) -> Done<()> {
     for open in company.talk.unanswered(conversation).await? {
-        output.note(&told(&open));
+        output.note(&describe(&open));
         if is_to_go_on(&open) {
             let unheard = Arc::new(|_| {});
             company.hear(TurnRequest::GoOn(open.run), unheard).await?;
@@ -84,7 +84,7 @@ mod tests {
                 state,
                 waits_for: waits_for.map(str::to_owned),
             };
-            assert_eq!(told(&open), expected);
+            assert_eq!(describe(&open), expected);
         }
     }
 }

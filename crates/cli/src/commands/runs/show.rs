@@ -97,7 +97,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         line("hint", &hint);
     }
     for notice in &detail.notices {
-        line("notice", &told(notice));
+        line("notice", &describe_notice(notice));
     }
     text
 }
@@ -122,8 +122,8 @@ fn models(run: &RunView) -> String {
     }
 }
 
-/// What people were told, and whether it arrived.
-fn told(notice: &RunNotice) -> String {
+/// The kind of a notice and whether it arrived.
+fn describe_notice(notice: &RunNotice) -> String {
     let mut said = [&notice.receipt, &notice.error].into_iter().flatten();
     let more = said.find(|text| !text.is_empty());
     let more = more.map_or(String::new(), |more| format!(": {more}"));
