@@ -230,7 +230,7 @@ impl Machine {
     /// What was said since the agent began: its task, replies, results and reminders, without the
     /// history before it. Empty for an agent that there is not.
     pub fn messages(&self, agent: &Address) -> Vec<Message> {
-        self.agent(agent).map(transcript::said).unwrap_or_default()
+        self.agent(agent).map(transcript::messages).unwrap_or_default()
     }
 
     /// The part of [`messages`](Self::messages) that stays as it is, whatever becomes of an agent

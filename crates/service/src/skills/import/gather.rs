@@ -48,7 +48,7 @@ impl GatheredSkills {
         let fail = |problem: std::io::Error| Failure::file(path, "read", &problem);
         let metadata = path.metadata().map_err(fail)?;
         let name = path.file_name().and_then(|name| name.to_str());
-        match (metadata.is_dir(), name.and_then(FileKind::of)) {
+        match (metadata.is_dir(), name.and_then(FileKind::from_name)) {
             (true, _) => self.add_folder(&path.canonicalize().map_err(fail)?),
             (false, Some(FileKind::Record)) => self.add_record(path),
             (false, Some(FileKind::SkillMd)) => {
@@ -209,7 +209,7 @@ fn first_error(found: &[Diagnostic]) -> String {
 
 fn is_skill_md(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    name.and_then(FileKind::of) == Some(FileKind::SkillMd)
+    name.and_then(FileKind::from_name) == Some(FileKind::SkillMd)
 }
 
 /// Where a file that is a skill on its own belongs.
