@@ -115,7 +115,7 @@ fn scheduling_intent_is_found() {
         let found = classifier.classify(message, &MatchLimits::default());
         let scheduling = (found.matched.iter()).find(|found| found.id == "cron-scheduling");
         if scheduling.is_some() != (expected == "yes") {
-            wrong.push(format!("{row}: {:?}", scheduling.map(Match::why)));
+            wrong.push(format!("{row}: {:?}", scheduling.map(Match::reason)));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());

@@ -15,7 +15,7 @@ use super::view::{Look, Much, Sink, View};
 use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
-use crate::talk_fake::fake::{Do, Fake, answer, call, failed};
+use crate::talk_fake::fake::{Fake, FakeAction, answer, call, failed};
 use crate::terminal::StyledText;
 use deft_service::ask::{Answer, Asker, Question, Responds};
 use deft_service::talk::{AnswerState, Live, UnansweredMessage};
@@ -117,8 +117,8 @@ async fn chat(world: &mut World, lines: &[&str]) -> String {
     world.screen.shown()
 }
 
-fn text(text: &str) -> Do {
-    Do::Live(Live::Text(text.to_owned()))
+fn text(text: &str) -> FakeAction {
+    FakeAction::Live(Live::Text(text.to_owned()))
 }
 
 #[tokio::test]
@@ -160,46 +160,46 @@ fn lines_from_elsewhere_tear_nothing() {
 async fn agents_and_refusals_are_lines() {
     let mut world = world(true);
     let below = |tool: &str| {
-        Do::Live(Live::ToolBegun {
+        FakeAction::Live(Live::ToolBegun {
             tool: tool.to_owned(),
             args: deft_wire::model::Object::new(),
             depth: 1,
         })
     };
     let mut events = vec![
-        Do::Live(Live::Dispatched {
+        FakeAction::Live(Live::Dispatched {
             agent: "scout".to_owned(),
             mission: "find\nit".to_owned(),
             depth: 0,
         }),
-        Do::Live(Live::Dispatched {
+        FakeAction::Live(Live::Dispatched {
             agent: "other".to_owned(),
             mission: "too".to_owned(),
             depth: 0,
         }),
-        Do::Live(Live::AgentEnded {
+        FakeAction::Live(Live::AgentEnded {
             agent: "other".to_owned(),
             depth: 0,
             note: Some("there is no agent `other`".to_owned()),
         }),
         below("web_search"),
-        Do::Live(Live::Refused {
+        FakeAction::Live(Live::Refused {
             tool: "shell_run".to_owned(),
             reason: "it is not one of its tools".to_owned(),
         }),
-        Do::Live(Live::ToolEnded {
+        FakeAction::Live(Live::ToolEnded {
             tool: "web_search".to_owned(),
             ok: false,
             ms: 5,
             note: Some("no route".to_owned()),
         }),
-        Do::Live(Live::AgentEnded {
+        FakeAction::Live(Live::AgentEnded {
             agent: "scout".to_owned(),
             depth: 0,
             note: None,
         }),
         text("wrong"),
-        Do::Live(Live::Again),
+        FakeAction::Live(Live::Again),
     ];
     events.push(text("found"));
     world.fake.then(events, "found");
@@ -232,8 +232,8 @@ async fn ends_are_shown() {
 async fn questions_are_asked_and_wait_without_a_person() {
     let mut world = world(false);
     let reason = "an answer: delete it?".to_owned();
-    let told = Do::Live(Live::Waiting { reason });
-    world.fake.then([told, Do::Ask("delete it?")], "");
+    let told = FakeAction::Live(Live::Waiting { reason });
+    world.fake.then([told, FakeAction::Ask("delete it?")], "");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(
         shown.starts_with("… waits for an answer: delete it?\n… run run_1 waits"),
@@ -245,7 +245,7 @@ async fn questions_are_asked_and_wait_without_a_person() {
 
     let yes = Arc::new(Yes::default());
     world.session.company.asker = Some(yes.clone());
-    world.fake.then([Do::Ask("delete it?")], "done: ");
+    world.fake.then([FakeAction::Ask("delete it?")], "done: ");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(shown.ends_with("done: yes"), "{shown}");
     assert_eq!(*yes.0.lock().unwrap(), ["delete it?"]);
@@ -254,7 +254,7 @@ async fn questions_are_asked_and_wait_without_a_person() {
 #[tokio::test]
 async fn a_wish_to_stop_ends_the_answer_and_not_the_chat() {
     let mut world = world(true);
-    world.fake.then([text("well "), Do::Hang], "");
+    world.fake.then([text("well "), FakeAction::Hang], "");
     let (fake, stop) = (world.fake.clone(), world.stop.clone());
     let stopper = tokio::spawn(async move {
         fake.heard.notified().await;
