@@ -163,7 +163,7 @@ impl Agents {
     }
 }
 
-/// What somebody says, and whether they can be asked something.
+/// What a person says, and whether they can be asked something.
 pub struct ChatMessage<'a> {
     /// The message.
     pub message: &'a str,

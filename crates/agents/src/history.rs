@@ -102,7 +102,7 @@ fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> W
     }
 }
 
-/// Whoever goes on with the conversation should know how this ended, and what was done all the same.
+/// The next message of the conversation should show how this run ended, and which calls succeeded.
 fn unfinished(failure: &Failure, done: &[String]) -> Message {
     let done = match done {
         [] => String::new(),
@@ -119,7 +119,7 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     let (role, text) = match message {
         Message::User { text } => ("user", text.clone()),
         Message::Assistant { text, .. } => ("assistant", text.clone()),
-        // Results are long and nobody's words; they are kept and not searched.
+        // Results are long and were not written by a person or a model; they are stored and not searched.
         Message::Tool { .. } => ("tool", String::new()),
     };
     NewMessage {
@@ -130,9 +130,8 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     }
 }
 
-/// What a model is told of these messages. The question of a run stands where its answer is, also
-/// if others spoke in between; one that is not answered yet is left out, because whoever works on
-/// it answers it, and nobody should do that twice.
+/// The messages as a model gets them. The question of a run comes directly before its answer, also if
+/// other messages came in between. An unanswered question is left out, because its own run answers it.
 fn to_prompt(rows: &[MessageRow]) -> Arc<[Message]> {
     let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
     let mut ordered = Vec::with_capacity(rows.len());

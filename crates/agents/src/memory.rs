@@ -201,7 +201,7 @@ impl Agents {
             !own && after.is_none_or(|after| row.updated_at > after)
         });
         if after.is_some() {
-            // Whoever goes on from an instant must not miss what lies between it and the limit.
+            // A caller that reads on from an instant must not miss messages between it and the limit.
             rows.reverse();
         }
         let shown = page(rows.iter().take(args.limit(20)).map(conversation_json));

@@ -79,7 +79,7 @@ impl Agents {
                 tools.extend(offer);
             }
         }
-        // Beyond the depth that is allowed nobody is sent out.
+        // Beyond the allowed depth no agent is dispatched.
         if address.depth() >= usize::try_from(parent.limits.max_depth).unwrap_or(usize::MAX) {
             tools.retain(|offer| offer.tool != DISPATCH_AGENT);
         }

@@ -61,7 +61,7 @@ pub enum Error {
         /// Its skill.
         skill: String,
     },
-    /// Somebody else has settled the slot, or the skill was changed meanwhile.
+    /// Another process has decided the slot, or the skill was changed meanwhile.
     #[error("the slot of skill `{skill}` is settled already")]
     SlotGone {
         /// The skill.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The skill.
         skill: String,
     },
-    /// Nobody said which skill is meant.
+    /// The request names no skill.
     #[error("there is neither an `id` nor a `name` to say which skill is meant")]
     NoTarget,
     /// A skill that cannot be switched on.
@@ -157,7 +157,7 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// A standing grant for something nobody knows yet.
+    /// A standing grant for a call that is not known yet.
     #[error("what `{step}` would do is known only when it runs, so it cannot be allowed for good")]
     NotExact {
         /// The step.
@@ -179,7 +179,7 @@ pub enum Error {
         /// The revision.
         revision: String,
     },
-    /// A skill that cannot be written down, so that nobody could go on with its runs.
+    /// A skill that cannot be stored, so that its runs could not be resumed.
     #[error("skill `{skill}` cannot be stored as a {dialect}")]
     Unstorable {
         /// The skill.

@@ -1,7 +1,7 @@
 //! Which arguments of a tool take the text of a notice and where it goes.
 //!
-//! A tool's own schema says what its arguments are called. Names that everybody uses are found;
-//! where that leaves a doubt, the configuration names them, and until it does nothing is guessed.
+//! The schema of a tool names its arguments. Common names are recognised; otherwise the configuration
+//! must name the arguments, and nothing is guessed.
 //!
 //! Not here: calling the tool (`tool.rs`).
 

@@ -243,8 +243,8 @@ impl Channels {
     }
 }
 
-/// The Telegram chat in which a message answers or asks. Whoever talks there is answered there, wherever
-/// notices go.
+/// The Telegram chat in which a message answers or asks. A message from a chat is answered in that chat,
+/// wherever notices go.
 pub fn chat_of(notice: &Notice) -> Option<&str> {
     let talks = matches!(notice.kind, NoticeKind::Answer | NoticeKind::Question);
     notice.target.as_ref()?.strip_prefix(CHAT).filter(|_| talks)

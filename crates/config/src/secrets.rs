@@ -1,8 +1,8 @@
 //! Where secrets come from: references such as `env:NAME` and `file:PATH`, and
 //! the names of the `[secrets]` section.
 //!
-//! A value is read when it is needed and kept by nobody here. Not here: writing
-//! secrets, and putting them into calls, which is the router's part.
+//! A value is read when it is needed and not kept. Not here: writing secrets,
+//! and putting them into calls, which the router does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -65,7 +65,7 @@ pub struct Parent {
 /// What became of a fire.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
-    /// A run that is over, waits, or is driven by somebody.
+    /// A run that is over, waits, or has a driver.
     Run(RunRow),
     /// A run with the same key was there already.
     Existing(RunRow),
@@ -139,7 +139,7 @@ fn stale(fire: &Fire) -> Error {
 }
 
 impl Engine {
-    /// Stores a run for somebody else to drive.
+    /// Stores a run for another process to drive.
     pub async fn admit(&self, mut fire: Fire) -> Result<Admission, Error> {
         let pinned = self.inner.pin(&mut fire).await?;
         self.admit_pinned(fire, pinned).await
@@ -164,7 +164,7 @@ impl Engine {
         })
     }
 
-    /// Stores a run and drives it here until it ends or waits for somebody.
+    /// Stores a run and drives it here until it ends or waits for a person.
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
         match self.begin(fire, &attention).await? {
             AdmittedRun::Over(admission) => Ok(admission),
@@ -309,7 +309,7 @@ impl Inner {
 
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
-    /// Where somebody comes back for runs that wait, missing tools are waited for.
+    /// If a daemon resumes waiting runs, a run waits for missing tools.
     fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, patient: bool) -> Draft {
         let now = self.now();
         let id = new_run_id();
@@ -380,7 +380,7 @@ impl Inner {
         given.unwrap_or(&self.options.workspace_uri).clone()
     }
 
-    /// What a run has to know that is not in its row, for whoever will begin it.
+    /// Events with the facts that a driver needs and the row lacks.
     fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
@@ -452,11 +452,11 @@ impl Inner {
         }
     }
 
-    /// Runs that have to stop because another one takes their place: those that are driven here
-    /// are told, and listeners hear of those that nobody drove.
+    /// Stops runs that another one replaces: drivers in this process are cancelled, and listeners get the
+    /// end of runs without a driver.
     async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
         for other in others {
-            // Whoever drives a run tells of its end.
+            // The driver of a run publishes its end.
             if !self.stop(other, &format!("run {by}, which takes its place")) {
                 self.tell_closed(other).await?;
             }

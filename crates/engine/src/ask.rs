@@ -1,4 +1,4 @@
-//! Questions to people: at the terminal, by a standing grant, or parked until somebody answers.
+//! Questions to people: at the terminal, by a standing grant, or parked until a person answers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -53,7 +53,7 @@ impl From<Answer> for Response {
 /// A response that comes later; none when the person went away without giving one.
 pub type Responds = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
 
-/// Somebody who can answer right now.
+/// A person who can answer right now.
 pub trait Asker: Send + Sync + 'static {
     /// The answer of the person.
     fn ask(&self, question: Question) -> Responds;
@@ -150,7 +150,7 @@ pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
     }
 }
 
-/// The answer that a word in the store means; what nobody knows is no.
+/// The answer that a word in the store means; an unknown word means no.
 pub(crate) fn answer(word: &str) -> Answer {
     match word {
         "yes" => Answer::Yes,
@@ -180,7 +180,7 @@ pub(crate) async fn at_terminal(
 /// Who answers at the terminal, as the record says.
 pub(crate) const TERMINAL: &str = "the person at the terminal";
 
-/// Writes an answer down. If somebody else was first, theirs counts.
+/// Stores an answer. If another answer came first, that one counts.
 pub(crate) async fn decide(
     store: &Arc<dyn Store>,
     approval: &str,
@@ -244,7 +244,7 @@ pub(crate) fn is_person(by: &str) -> bool {
 /// What the name of a grant stands behind where it answers.
 const STANDING: &str = "standing grant";
 
-/// Who allowed the operation for good, if anybody has.
+/// Who granted the operation permanently, if a person did.
 async fn granted(
     engine: &Arc<Inner>,
     skill: &str,
@@ -273,7 +273,7 @@ async fn granted(
 pub enum AnswerReceipt {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
-    /// Somebody else was first.
+    /// Another answer came first.
     Already(ApprovalRow),
     /// There is no such question.
     Gone,

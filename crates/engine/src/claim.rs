@@ -60,7 +60,7 @@ impl Engine {
         self.inner.close(run, by).await
     }
 
-    /// Drives one run as soon as it is due, or waits until somebody else has ended it.
+    /// Drives one run as soon as it is due, or waits until another process has ended it.
     pub(crate) async fn drive_when_due(
         &self,
         run: &RunId,
@@ -101,8 +101,8 @@ impl Engine {
         }
     }
 
-    /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay with
-    /// somebody who cannot drive it.
+    /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay leased by a
+    /// process that cannot drive it.
     async fn give_up(&self, run: &RunRow, lease: &Lease, error: &Error) -> Result<(), Error> {
         let at = self.inner.now();
         let failure = Failure::new(FailureClass::Interrupted, error.to_string());
@@ -222,7 +222,7 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     })
 }
 
-/// What was begun by somebody who is gone: calls end as interrupted, waits and questions go on.
+/// Work that an earlier driver began: calls end as interrupted, waits and questions continue.
 fn cut_off(
     machine: &mut Machine,
     now: Timestamp,
@@ -242,7 +242,7 @@ fn cut_off(
                     recorded.push(event);
                 }
             }
-            // Whoever waits for a tool is claimed when it may be back.
+            // A run that waits for a tool is claimed when the tool may be back.
             Ask::Sleep { path, .. } if blocked.contains(&path) => {
                 let event = Event::Woken { path };
                 if machine.apply(now, &event).is_ok() {
@@ -288,7 +288,7 @@ pub(crate) fn decode_events(
 }
 
 impl Inner {
-    /// Asks a run to stop. One that nobody drives ends at once, and listeners hear of it.
+    /// Asks a run to stop. A run without a driver ends at once, and listeners get its end.
     pub(crate) async fn close(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let store = &self.parts.store;
         let Some(row) = store.run(run).await? else {

@@ -36,7 +36,7 @@ pub const WAITS_FOR_TOOL: &str = "tool: ";
 pub enum DriveOutcome {
     /// It is over; the row as it is stored.
     Finished(Box<RunRow>),
-    /// It waits, and nobody holds its lease.
+    /// It waits, and no process holds its lease.
     Parked,
     /// Its journal cannot be replayed; it has ended with the reason.
     GivenUp,
@@ -72,7 +72,7 @@ pub(crate) struct Driver {
     /// The step before which the run has nothing done and which cannot be paid for, or for which
     /// there is nothing to do.
     unpaid: Option<Path>,
-    /// Calls that are being made, waits that are running, questions nobody here can answer.
+    /// Calls and waits under way, and questions that cannot be answered in this process.
     calling: usize,
     sleeping: Vec<Timestamp>,
     /// Those of the waits that a step asks for.
@@ -190,7 +190,7 @@ impl Driver {
             self.engine.agents.read_grants_again().await;
         }
         let result = self.turns(begun).await;
-        // Whatever is still being done belongs to nobody any more.
+        // The run is over, so remaining work is cancelled.
         self.performer.halt.cancel();
         self.engine.unregister(&self.run.id);
         if let Err(Error::Store(error)) = &result
@@ -226,8 +226,8 @@ impl Driver {
                     skill: self.skill.as_ref(),
                     at: now,
                 };
-                // All that is left is to store the end. Whoever takes the place is stored behind
-                // it, in the same commit where many end at once.
+                // Only the end is left to store. The next run that gets the permit is stored after it, in the
+                // same commit when many runs end at once.
                 self.place = None;
                 let (stored, usage) = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
@@ -238,7 +238,7 @@ impl Driver {
                 self.commit(RunState::Continue).await?;
             }
             actions.extend(fresh);
-            // Whoever wants the run to stop may have said so while it was stored.
+            // A request to stop may have come while the batch was stored.
             if let Some(failure) = self.must_stop() {
                 self.halt(failure);
                 self.refuse(std::mem::take(&mut actions));
@@ -469,8 +469,8 @@ impl Driver {
     }
 }
 
-/// An intent must be stored before a call whose repetition would do harm, and a question before
-/// anybody can answer it.
+/// An intent must be stored before a call whose repetition would do harm, and a question before a person
+/// can answer it.
 fn must_be_stored(action: &Ask) -> bool {
     match action {
         Ask::Call { effects, .. } => *effects != Effects::None,

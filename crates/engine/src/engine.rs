@@ -84,7 +84,7 @@ impl Stop {
 /// How many events a slow listener may fall behind before it has to read the store.
 const LIVE_EVENTS: usize = 4096;
 
-/// How often a process that drives runs looks whether somebody wants one stopped.
+/// How often a process that drives runs looks for requests to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(250);
 
 impl Engine {
@@ -174,7 +174,7 @@ impl Engine {
         self.inner.live.subscribe()
     }
 
-    /// Tells whether whoever drove a run is known to be gone without having finished it.
+    /// Tells whether the process that drove a run is gone without having finished it.
     pub fn is_abandoned(&self, run: &RunRow) -> bool {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
@@ -241,7 +241,7 @@ impl Engine {
             return Ok(state);
         };
         self.inner.stop(run, by);
-        // Nobody is left who could see the wish.
+        // The process that drove the run is gone, so it cannot see the request.
         let orphan = row
             .owner
             .clone()
@@ -305,7 +305,7 @@ impl Inner {
     }
 
     pub(crate) fn publish(&self, event: PublishedEvent) {
-        // Nobody listening is no failure.
+        // An event without listeners is no failure.
         drop(self.live.send(Arc::new(event)));
     }
 
@@ -347,7 +347,7 @@ impl Inner {
         self.driven.lock().is_empty()
     }
 
-    /// Stops the runs driven here that somebody, in whatever process, wants stopped.
+    /// Stops the runs driven here for which any process has stored a request to stop.
     async fn heed_wishes(&self) {
         let driven: Vec<RunId> = self.driven.lock().keys().cloned().collect();
         for run in driven {

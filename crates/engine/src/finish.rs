@@ -37,7 +37,7 @@ pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     }
 }
 
-/// The row of a run after its end is stored, so that nobody has to read it back.
+/// The row of a run after its end is stored, made without reading it back.
 pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
@@ -52,7 +52,7 @@ pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> R
     run
 }
 
-/// The last events of a run that ends while nobody drives it.
+/// The last events of a run that ends without a driver.
 pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
     let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
     let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());

@@ -1,4 +1,4 @@
-//! Background jobs (S0.77 to S0.82): one-off work that somebody asks for and looks after later.
+//! Background jobs (S0.77 to S0.82): one-off work that a caller queues and looks up later.
 //!
 //! A job is a run like any other, of a skill that exists only for it. Nothing here drives runs.
 
@@ -40,7 +40,7 @@ impl Engine {
         Ok(run)
     }
 
-    /// Stores a job for whoever drives runs.
+    /// Stores a job for a process that drives runs.
     pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
         // A plan returns the result of every step; a workflow needs outputs for that.

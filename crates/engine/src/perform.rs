@@ -58,7 +58,7 @@ pub(crate) enum ActionResult {
         attempt: u32,
         came: AgentResult,
     },
-    /// Nobody gave an answer when there is none.
+    /// An absent answer means that no person answered.
     Answered {
         question: Question,
         answer: Option<(Answer, String)>,
@@ -86,7 +86,7 @@ pub(crate) struct Performer {
     pub(crate) run: RunId,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<SkillSession>>>,
-    /// Skills outside of the run that pay for it, once somebody has asked.
+    /// Skills outside of the run that pay for it; read at the first model call.
     pub(crate) above: Arc<OnceCell<Vec<Payer>>>,
     /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
@@ -306,7 +306,7 @@ impl Performer {
                     Some(name) => Some(skipped_hint(name)),
                     None => error.hint().map(str::to_owned),
                 };
-                // A result that nobody could judge is neither good nor bad.
+                // A result whose check could not run is neither good nor bad.
                 let judging = matches!(*request.call, Call::Expect { .. });
                 failure.blocked = judging && matches!(error, ComputeError::Unavailable { .. });
                 Err(failure)

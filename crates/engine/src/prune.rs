@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, Error};
 
-/// So many runs go in one transaction: nobody who writes waits long behind it.
+/// Runs deleted per transaction, so that other writers do not wait long.
 const PIECE: u32 = 200;
 
 /// What was spent is kept so long, however old the runs are that go: budgets and `deft budget`

@@ -45,7 +45,7 @@ impl PublishedEvent {
     }
 }
 
-/// Events that have been applied and are not stored yet. Nobody but the driver knows of them.
+/// Events that have been applied and are not stored yet. Only the driver knows of them.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     events: Vec<(Timestamp, Event)>,

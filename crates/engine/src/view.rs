@@ -120,7 +120,7 @@ impl Engine {
         json!(step_views(&pinned.plan, &nested, events))
     }
 
-    /// A run with everything that is known of it, to be kept or sent to somebody.
+    /// A run with everything that is known of it, for an archive or a report.
     pub async fn export(&self, row: &RunRow) -> Result<Value, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         let journal: Vec<Value> = stored

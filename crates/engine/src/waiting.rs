@@ -1,6 +1,6 @@
 //! Runs that wait: what people are told meanwhile, and which of them have what they need.
 //!
-//! A run that waits in silence is as good as lost to whoever trusts it overnight.
+//! A person who relies on a run overnight must hear that it waits.
 
 use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier};
@@ -118,7 +118,7 @@ impl Inner {
             timeline: None,
             at,
         };
-        // Whoever changed it at the same time has told people, or the next look does.
+        // A process that changed it at the same time has told people, or the next check does.
         store
             .change_skill(row.id, row.version, change)
             .await

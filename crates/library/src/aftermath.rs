@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Alerts of one incident are folded for so long.
 const FOLD: SignedDuration = SignedDuration::from_hours(24);
 
-/// A run that returns exactly this has nothing to say to anybody.
+/// A run that returns exactly this sends no notice.
 const NOTHING: &str = "nothing to report";
 
 /// A run that is over, as far as its skill is concerned.
@@ -41,7 +41,7 @@ pub struct FinishedRun<'a> {
     pub outage: KnownOutage,
     /// When it ended.
     pub at: Timestamp,
-    /// The same instant as schedules see it, which is another one where somebody tries them out.
+    /// The same instant on the schedule's clock, which `deft tick --now` can set.
     pub schedule_at: Timestamp,
     /// The zone in which people are told times.
     pub zone: &'a TimeZone,
@@ -118,7 +118,7 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
             close_one_shot(&mut decision, terms, ended);
         }
         Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
-        // Nothing comes after the only slot, and nobody would know.
+        // No slot follows the only one, so people must be told.
         Outcome::Skipped if terms.one_shot && ended.by_slot() => {
             alert(&mut decision, row, ended, Kind::Failure);
             close_one_shot(&mut decision, terms, ended);
@@ -289,8 +289,8 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
     decision.notices.push(notice(row, ended, kind, text));
 }
 
-/// What people are told when the only slot of a skill passes without a run: nothing comes after it,
-/// and whoever waits for it would never know.
+/// The notice when the only slot of a skill passes without a run: no slot follows, and a person who
+/// waits for it would never know.
 ///
 /// `now` is the clock's, by which messages are sent; the step may be decided at another time.
 pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) -> Option<NewNotice> {

@@ -110,8 +110,8 @@ impl StepOperation<'_> {
         (format!("grant_{}", &name[..12]), digest, pattern)
     }
 
-    /// A pattern must be about arguments that the operation has, and fit them: anything else is a
-    /// mistake that would allow nothing, or something that nobody has looked at.
+    /// A pattern must name arguments that the operation has, and match them: any other pattern would allow
+    /// nothing, or calls that the person has not seen.
     pub fn check(&self, pattern: &Object) -> Result<(), Error> {
         for (name, allowed) in pattern {
             let given = self.args().and_then(|args| args.get(name));

@@ -61,7 +61,7 @@ pub(crate) struct Plans {
     ready: Mutex<HashMap<String, PinnedSkill>>,
 }
 
-/// More revisions than anybody has skills; beyond it the map starts anew.
+/// More than any home has revisions; beyond it the map is cleared.
 const MOST_PLANS: usize = 4096;
 
 impl Plans {

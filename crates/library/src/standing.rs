@@ -355,8 +355,8 @@ impl Library {
             .map(drop)
     }
 
-    /// A run that was cancelled before anybody drove it means something to its skill all the same:
-    /// one that was to fire once is done.
+    /// A run that was cancelled before it had a driver still changes its skill: a skill that fires once is
+    /// done.
     pub async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
         let Some(slot) = run.slot else {
             return Ok(());

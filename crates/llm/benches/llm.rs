@@ -44,7 +44,7 @@ fn first_token() {
     let next = gates.clone();
     let server = ModelServer::answering(Dialect::OpenAi, move |_| {
         let gate = Gate::default();
-        next.lock().expect("nobody panicked").push(gate.clone());
+        next.lock().expect("no thread panicked").push(gate.clone());
         // The head and the empty first event go out at once; the first word waits.
         ModelAnswer::text("Hello there.").gate(1, &gate)
     });
@@ -68,7 +68,7 @@ fn first_token() {
 async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     let heard = Mutex::new(None);
     let note = |delta: Delta| {
-        let mut heard = heard.lock().expect("nobody panicked");
+        let mut heard = heard.lock().expect("no thread panicked");
         if heard.is_none() && matches!(delta, Delta::Text(_)) {
             *heard = Some(Instant::now());
         }
@@ -89,7 +89,7 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     });
     let opening = async {
         let gate = loop {
-            if let Some(gate) = gates.lock().expect("nobody panicked").pop() {
+            if let Some(gate) = gates.lock().expect("no thread panicked").pop() {
                 break gate;
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -102,7 +102,7 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     };
     let (answer, opened) = tokio::join!(asking, opening);
     answer.expect("an answer");
-    let heard = heard.into_inner().expect("nobody panicked");
+    let heard = heard.into_inner().expect("no thread panicked");
     heard.expect("something was heard") - opened
 }
 

@@ -30,9 +30,9 @@ impl ProviderKind {
         }
     }
 
-    /// How many times as much a token costs that the provider puts into its cache, where nobody
-    /// says what it costs. Anthropic takes a quarter more for five minutes, which is what deft asks
-    /// for; others take nothing or do not say how many there were.
+    /// The price factor of a token that the provider writes into its cache, if no price is configured.
+    /// Anthropic charges a quarter more for the five minutes that deft asks for; others charge nothing or
+    /// do not report the number.
     pub fn cache_write_factor(self) -> f64 {
         match self {
             Self::Anthropic => 1.25,

@@ -1,7 +1,7 @@
 //! Carries messages from the outbox to people: at least once, with receipts, again after failures,
 //! and given up at some point with the reason kept.
 //!
-//! Where messages go is the business of whoever implements [`Channel`].
+//! Where messages go is decided by each [`Channel`].
 
 use std::future::Future;
 use std::pin::Pin;
@@ -51,7 +51,7 @@ impl<'a> Parcel<'a> {
         }
     }
 
-    /// Whether nobody tried before; a try that could not be made at all counts for none.
+    /// Whether this is the first try; a try that could not be made at all does not count.
     pub fn is_first_try(&self) -> bool {
         self.row.attempts <= 1
     }
@@ -72,8 +72,8 @@ impl<'a> Parcel<'a> {
     }
 }
 
-/// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
-/// what carries the message is not there: it counts for no try, and is never the last word.
+/// Why a message did not arrive. A `blocked` failure means that no try was possible, because the channel
+/// is missing: it does not use up a try and is never the final result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryError {
     /// What went wrong.
@@ -85,11 +85,11 @@ pub struct DeliveryError {
 /// Messages are carried so many at a time.
 const TOGETHER: u32 = 16;
 
-/// How long a message is nobody else's while somebody tries to send it.
+/// How long a courier keeps a message for itself while it tries to send it.
 const TRY: SignedDuration = SignedDuration::from_secs(120);
 
-/// How long a try may take: it is over before the message may be somebody else's, and a channel
-/// that hangs does not hold up other messages for good.
+/// How long a try may take: it ends before another courier may take the message, and a channel that
+/// hangs does not delay other messages forever.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits between tries; after the last one a message is given up.
@@ -104,7 +104,7 @@ const LADDER: [SignedDuration; 8] = [
     SignedDuration::from_hours(6),
 ];
 
-/// How soon and how late somebody looks again whether what carries messages is back.
+/// The shortest and longest wait before a missing channel is checked again.
 const LOOK_AGAIN: [SignedDuration; 2] =
     [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
 
@@ -189,7 +189,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes messages that are due, so that nobody else sends them meanwhile.
+    /// Takes due messages, so that no other courier sends them meanwhile.
     async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
         let now = self.base.now();
         let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
@@ -289,7 +289,7 @@ struct Line {
 #[derive(Default)]
 struct Lines {
     waiting: Vec<Line>,
-    /// Places to which somebody sends just now; others without a place are only counted.
+    /// Receivers to which a task sends just now; tasks without a receiver are only counted.
     busy: Vec<String>,
     others: usize,
 }
@@ -337,8 +337,8 @@ impl Lines {
     }
 }
 
-/// A message that waited for others so long that its own try could outlast the time for which it is
-/// nobody else's: the instant from which it is due again.
+/// When a message is due again that waited so long for others that its own try could outlast the time
+/// for which it is taken.
 fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
     let patience = SignedDuration::try_from(PATIENCE).unwrap_or(TRY);
     let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);

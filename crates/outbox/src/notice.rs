@@ -80,7 +80,7 @@ pub struct Notice {
     /// Where to; the default of the host when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The question that it asks, where whoever receives it can answer at once.
+    /// The question that it asks, if the receiver can answer at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
     /// Whether a yes to that question may be for all calls of its tool.

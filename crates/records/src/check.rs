@@ -20,7 +20,7 @@ use crate::refusal::{Problem, Refusal};
 pub enum ToolState {
     /// It is there.
     Known,
-    /// The servers were not asked yet, so nobody can say.
+    /// The servers have not been asked yet.
     Unknown,
     /// There is none of this name.
     Missing {

@@ -40,7 +40,7 @@ pub fn job(args: &Object) -> Result<Object, Refusal> {
         json!(format!("Background job: {name}")),
     );
     record.insert("execution_plan".to_owned(), plan);
-    // Whoever queued it asks for its state.
+    // The caller that queued it asks for its state.
     record.insert("notify_on_completion".to_owned(), json!(false));
     let agent = find(&args, &["agent_id", "agent"]).and_then(|key| json::take(&mut args, &key));
     let agent = agent.filter(Value::is_string).unwrap_or(json!("thinker"));

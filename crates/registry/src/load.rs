@@ -58,7 +58,7 @@ pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>)
     }
 }
 
-/// A file that is not opened: a link to somewhere else, or no regular file.
+/// A file that is not opened: a link to the outside, or no regular file.
 fn refused(
     context: &FolderContext<'_>,
     path: &Path,

@@ -119,8 +119,7 @@ impl Snapshot {
         }
     }
 
-    /// The same with the last good state of skills whose files are broken, where somebody still
-    /// knows it.
+    /// The same with the last good state of skills whose files are broken, as far as it is known.
     #[must_use]
     pub fn recalled(self, options: &Options, last_good: Vec<LoadedSkill>) -> Self {
         if last_good.is_empty() {

@@ -51,7 +51,7 @@ pub enum SlotDecision {
     },
     /// It does not run.
     Passed(OmitReason),
-    /// The machine is still down at the end, so nobody knows yet.
+    /// The machine is still down at the end, so it is not decided yet.
     Open,
 }
 
@@ -115,7 +115,7 @@ pub struct Simulation<'a> {
     rows: VecDeque<Row<'a>>,
 }
 
-/// The earliest slot of a skill without a row, sorted by when somebody looks at it.
+/// The earliest slot of a skill without a row, sorted by when it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     seen: Timestamp,

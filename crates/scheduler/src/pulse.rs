@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::Scheduler;
 
-/// Clocks may disagree so much without anybody caring.
+/// The largest difference between clocks that is ignored.
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
 
 /// So much forward settles slots that people may miss.

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Pool, Scheduler};
 
-/// How often the store is asked whether anybody has written.
+/// How often the store is checked for writes of other processes.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// How often owners of leases are checked for life.

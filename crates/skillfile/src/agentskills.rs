@@ -121,7 +121,7 @@ fn check_slips(metadata: &Mapping, sink: &mut Sink) {
     }
 }
 
-/// deft's own keys: below `metadata`, or beside it where somebody forgot to
+/// deft's own keys: below `metadata`, or beside it if the author forgot to
 /// indent them.
 fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let map = fields.map;
@@ -152,7 +152,7 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
 }
 
 /// Outside of `metadata` another host may mean something else by the same word.
-/// What does not fit is left to it, as any key that nobody here knows.
+/// A value that does not fit is ignored, like any unknown key.
 fn is_meant_for_us(entry: &yaml::Entry) -> bool {
     let text = entry.value.as_scalar().map(|scalar| scalar.text.trim());
     match entry.key.as_str() {
@@ -172,7 +172,7 @@ fn open(fields: &Fields<'_>, metadata: &Mapping, sink: &mut Sink) -> OpenSpec {
     }
 }
 
-/// Keys that are not of the open format, kept for whoever reads them.
+/// Keys that are not of the open format, kept for other programs.
 fn extra(map: &Mapping) -> Object {
     let open = |key: &str| OPEN.iter().any(|field| field.name == key);
     let strangers = map.entries.iter().filter(|entry| !open(&entry.key));

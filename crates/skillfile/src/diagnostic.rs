@@ -126,7 +126,7 @@ impl Diagnostic {
         self.help = Some(help.into());
     }
 
-    /// Says what to do about it, if anybody knows.
+    /// Adds a remedy, if there is one.
     pub(crate) fn maybe_help(&mut self, help: Option<String>) {
         self.help = help;
     }

@@ -157,8 +157,8 @@ pub fn parse_record(value: &Value, moment: &Moment) -> ParsedFile {
     finish(document, None, sink)
 }
 
-/// A document with an error in it is not handed out, so that nobody can load
-/// half a skill.
+/// A document with an error is not returned, so that no caller can load half a
+/// skill.
 fn finish(document: Option<Document>, properties: Option<Properties>, sink: Sink) -> ParsedFile {
     let diagnostics = sink.finish();
     let document = document.filter(|_| !has_errors(&diagnostics));

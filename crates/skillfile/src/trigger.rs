@@ -120,8 +120,8 @@ fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
     minutes.or(hours).or(words)
 }
 
-/// A skill with two timings would fire by one of them, and nobody could say
-/// which; so it does not load.
+/// A skill with two timings would fire by one of them without saying which, so it
+/// does not load.
 fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
     let timings = [
         "schedule",

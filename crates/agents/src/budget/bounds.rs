@@ -1,7 +1,7 @@
 //! What a question counts against: runs, skills and agents, and everything of a day.
 //!
-//! A skill that another one runs pays for itself and for whoever runs it, be it as steps of one run
-//! or as a run of its own. Not here: what happens when there is nothing left.
+//! A skill that another one runs counts against its own budget and against the caller's, whether it runs
+//! as steps of the same run or as a separate run. Not here: what happens when a budget is spent.
 
 use deft_model::{Budget, BudgetPeriod, ExhaustedAction, RunId, Usd};
 use deft_store::{Limit, RunRow, run_scope};
@@ -174,7 +174,7 @@ impl Agents {
         bounds
     }
 
-    /// What all agents may spend together. Whoever meets it is paused.
+    /// The budget of all agents together. The agent that exceeds it is paused.
     pub(super) fn bound_of_all(&self, agent: &str) -> Bound {
         let all = &self.budgets().all;
         let scope = format!("all@{}", self.day_in(None));

@@ -306,8 +306,8 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
         )
 }
 
-/// The question is not asked, and nobody is paused for it: the budget is not spent. Its scope is told
-/// without the marks by which the skips of a day are known (`slots.rs`).
+/// The model is not asked, and no agent is paused: the budget is not spent, only reserved. The scope has
+/// no mark of a skipped day (`slots.rs`).
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
     let message = format!(

@@ -7,7 +7,7 @@ use super::block::run;
 use super::style::Style;
 use super::wrap::Wrap;
 
-/// How many bytes the halves of a mark may be apart. Whoever reads along waits for that long.
+/// The most bytes between the halves of a mark. A live reader waits for that many.
 const REACH: usize = 300;
 
 /// Writes as much of a line as can be decided; says how many bytes that is.

@@ -92,8 +92,8 @@ impl Renderer {
         self.out.take()
     }
 
-    /// A whole text without marks and without styles, for whoever shows neither. Everything else is as
-    /// on a terminal: nothing in a text can begin an escape, so all of them are ours.
+    /// A whole text without marks and without styles, for channels that show neither. Everything else is as
+    /// on a terminal: a text cannot begin an escape sequence, so all of them are deft's.
     pub fn plain(text: &str) -> String {
         let styled = Self::whole(text, true, None);
         let mut pieces = styled.split('\x1b');

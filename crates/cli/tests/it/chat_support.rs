@@ -67,7 +67,7 @@ pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> CommandResult 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // Whoever does not read it closes it, which is no failure of the test.
+    // A command that does not read its input closes it, which does not fail the test.
     drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
     CommandResult::from_output(&child.wait_with_output().unwrap())
 }

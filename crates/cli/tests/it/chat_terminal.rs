@@ -235,7 +235,7 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
     assert!(screen.contains("over"), "{screen}");
 }
 
-/// Nobody else is there to send it, and the chat goes on.
+/// No other process sends it, and the chat goes on.
 #[test]
 fn a_message_to_people_is_sent_while_the_chat_is_open() {
     let model = model([

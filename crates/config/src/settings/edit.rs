@@ -246,7 +246,7 @@ pub fn literal(value: &Value) -> String {
 
 fn toml_value(value: &Value) -> toml_edit::Value {
     match value {
-        // TOML has no null; nobody hands one over.
+        // TOML has no null, and no caller passes one.
         Value::Null => "".into(),
         Value::Bool(truth) => (*truth).into(),
         Value::Number(number) => match number.as_i64() {
@@ -281,7 +281,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     });
     let done = written.and_then(|()| fs::rename(&fresh, &path));
     if done.is_err() {
-        // Half a file helps nobody; that it cannot be removed is no news.
+        // Half a file is useless. The caller gets the first error, not that of the removal.
         drop(fs::remove_file(&fresh));
     }
     done

@@ -45,7 +45,7 @@ pub enum Kind {
     Reference,
     /// A list of remedies.
     Heals,
-    /// Whatever somebody else understands.
+    /// Any value; another program checks it.
     Any,
 }
 

@@ -1,8 +1,7 @@
 //! The sections about models, agents and budgets: `[llm.NAME]`, `[agent]` and `[budget]`.
 //!
-//! A section of a model may be half done: settings are made one by one. What is missing, and a key
-//! that is not there, is said when somebody asks for the model and by `deft doctor`, and keeps no
-//! other command from working.
+//! The section of a model may be incomplete, because settings are made one by one. A missing setting or
+//! key is reported when the model is used and by `deft doctor`; other commands work.
 //!
 //! Not here: asking models, and counting what they use.
 
@@ -18,7 +17,7 @@ use serde_json::{Map, Value};
 use super::Config;
 use super::read::{Reader, length, texts};
 
-/// An `[llm.NAME]` section, before anybody has looked for its key.
+/// An `[llm.NAME]` section, before its key is looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
     /// What the configuration calls it.

@@ -1,4 +1,4 @@
-//! Where the database is. Opening it is somebody else's part.
+//! Where the database is. Not here: opening it.
 
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,7 @@ use super::table::{self, Meaning};
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody gave it.
+    /// The default; no source sets it.
     Default,
     /// A line of the file.
     File {
@@ -56,7 +56,7 @@ impl Node {
     }
 }
 
-/// All settings that somebody gave.
+/// All settings that a source sets.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub(super) root: Section,
@@ -160,8 +160,8 @@ fn spelled(above: &[String], part: &str) -> String {
     }
 }
 
-/// A value as it is given outside the file. What is not TOML is a text, so that
-/// nobody has to quote for two languages; so is anything where a text is due.
+/// A value as it is given outside the file. Anything that is not TOML is a text,
+/// so that a shell user need not quote twice; so is any value of a text key.
 pub fn read_value(given: &str, kind: Option<Kind>) -> Value {
     let text = || Value::String(given.to_owned());
     let parsed = value_of(given).unwrap_or_else(text);

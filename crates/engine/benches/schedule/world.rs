@@ -60,7 +60,7 @@ pub(crate) struct World {
     parts: Option<(Arc<dyn Store>, Engine)>,
 }
 
-/// Nothing is due within it unless somebody says so.
+/// No slot is due within it unless a benchmark asks for one.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 impl World {
@@ -246,8 +246,8 @@ impl World {
         futures_util::future::join_all(changes).await;
     }
 
-    /// How long after the slot so many calls were made. Calls say when they were made, so that
-    /// nobody has to be woken for each: that would be a part of what is measured.
+    /// How long after the slot so many calls were made. Calls carry their own time, because waking a task
+    /// for each would be part of the measurement.
     pub(crate) async fn calls(&self, count: usize, slot: Timestamp) -> Vec<Duration> {
         let mut calls = self.calls.lock().await;
         let mut times = Vec::with_capacity(count);

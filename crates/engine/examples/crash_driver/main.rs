@@ -74,7 +74,7 @@ fn engine(home: &Path, server: &str, args: Vec<String>, models: Models) -> Engin
         secrets: Arc::new(NoSecrets),
     };
     let mut options = Options::at(home);
-    // Whoever waits gives its place to somebody else, so that there is always something to kill.
+    // A waiting run gives its permit to another one, so that a kill always hits running work.
     options.park_after = Duration::ZERO;
     options.agent.approve.push("sign".to_owned());
     let engine = Engine::new(parts, options).unwrap();

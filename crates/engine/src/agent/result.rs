@@ -57,7 +57,7 @@ pub(crate) enum RecordableResult {
     Event(AgentEvent, Vec<Write>),
     /// The agent cannot begin.
     Unable(Failure),
-    /// Nothing yet: somebody has to answer.
+    /// No result yet: a person has to answer.
     Unanswered(Question),
 }
 

@@ -31,10 +31,10 @@ pub struct Say {
     pub text: String,
     /// The same message is answered once.
     pub key: Option<String>,
-    /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. It is left there in the
-    /// transaction that ends the run, whoever drives it then. None where somebody waits for it.
+    /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. The transaction that ends the
+    /// run stores it, whichever process drives the run. None if the caller waits for the answer.
     pub answer_to: Option<String>,
-    /// Nobody reads along who could be asked something: a script says it.
+    /// The message comes from a script, so no person can be asked.
     pub alone: bool,
 }
 
@@ -63,7 +63,7 @@ impl ChatAnswer {
 }
 
 impl Engine {
-    /// Answers a message here, until the answer is there or somebody has to be asked.
+    /// Answers a message here, until the answer is complete or a person has to be asked.
     pub async fn say(&self, say: Say, attention: Attention) -> Result<ChatAnswer, Error> {
         let place = self.place_for(&say).await?;
         let fire = self.chat_fire(&say, &place);

@@ -1,7 +1,7 @@
-//! Messages of people that have no answer yet, because whoever worked on it is gone or somebody else
-//! still does.
+//! Messages of people that have no answer yet: the process that worked on it is gone, or another one
+//! still works on it.
 //!
-//! Not here: runs that are no chats, which whoever stays around goes on with (`recover.rs`).
+//! Not here: runs that are no chats, which the daemon resumes (`recover.rs`).
 
 use deft_agents::conversation_of;
 use deft_model::{RunId, RunStatus};
@@ -25,11 +25,11 @@ pub struct UnansweredMessage {
 /// Who works on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// Nobody: whoever did is gone, or its turn has not come.
+    /// No process: the one that did is gone, or its turn has not come.
     Abandoned,
     /// Another process.
     Elsewhere,
-    /// Nobody, until something happens that the run says.
+    /// No process, until the event comes that the run waits for.
     Waiting,
 }
 
@@ -57,7 +57,7 @@ impl Engine {
         Ok(unanswered.collect())
     }
 
-    /// Goes on with an answer here, or waits until whoever works on it has ended it.
+    /// Resumes an answer here, or waits until the process that works on it has ended it.
     pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<ChatAnswer, Error> {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);

@@ -12,7 +12,7 @@ use super::Driver;
 use crate::perform::ActionResult;
 use crate::waiting;
 
-/// How often a run looks whether a tool is back, should nobody tell it.
+/// How often a run checks whether a tool is back, if no other process reports it.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
@@ -128,7 +128,7 @@ impl Driver {
         Some(look.min(last))
     }
 
-    /// Whoever could help is told what an unattended run waits for: an answer, or a tool.
+    /// Tells people what an unattended run waits for: an answer, or a tool.
     pub(super) async fn tell_waiting(&mut self, now: Timestamp) {
         if !self.attention.parks {
             return;

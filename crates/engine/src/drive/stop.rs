@@ -1,4 +1,4 @@
-//! How a run is stopped: somebody wants it to, or its time or that of a nested skill is up.
+//! How a run is stopped: by a request, or because its time or that of a nested skill is up.
 //!
 //! What was begun is cut off and recorded; nothing new begins.
 

@@ -36,7 +36,7 @@ pub(crate) struct StepAgent {
 }
 
 impl StepAgent {
-    /// An agent as its journal tells it; nobody works for it yet.
+    /// An agent as its journal tells it; no work is under way for it yet.
     pub(crate) fn resting(machine: Agent) -> Self {
         Self {
             machine,
@@ -238,7 +238,7 @@ impl Driver {
             // The first question of the first agent, and nothing was done before it.
             let first = span.agent.is_root() && span.turn == 1 && busy_with == 1;
             let skips = exhausted.whole && exhausted.then == ExhaustedAction::Skip;
-            // Whoever talks is told that there is no answer.
+            // In a chat the person is told that no answer came.
             let fired = self.run.skill != CHAT_SKILL;
             if first && skips && fired && self.machine.is_untouched(path) {
                 self.unpaid = Some(path.clone());
@@ -282,7 +282,7 @@ impl Driver {
         }
         let now = self.engine.now();
         if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
-            // Whoever looks at the conversation meanwhile sees what is worked on.
+            // A reader of the conversation sees the question while it is worked on.
             let begun = deft_agents::begin_message(&thinking.machine, now);
             self.journal.write(begun);
         }
@@ -403,7 +403,7 @@ impl Driver {
                 ) => {
                     let (skill, revision) = (&run.skill, &run.revision);
                     let asked = ask::find_answer(&engine, &attention, skill, revision, &question);
-                    // Whoever stops the run is not kept waiting for an answer.
+                    // A request to stop does not wait for the answer.
                     let asked = performer.halt.run_until_cancelled(asked).await;
                     let answer = asked.flatten();
                     AgentResult::Answered {
@@ -437,7 +437,7 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// Whoever performs for an agent is stopped with it.
+    /// The performer of an agent stops with the agent.
     fn performer_of(&self, path: &Path) -> crate::perform::Performer {
         let mut performer = self.performer.clone();
         if let Some(thinking) = self.agents.get(path) {
@@ -461,8 +461,8 @@ impl Driver {
     }
 }
 
-/// An intent must be stored before a call whose repetition would do harm, a question before anybody can
-/// answer it, and what the last answer of a model cost before the next one is paid for.
+/// An intent must be stored before a call whose repetition would do harm, a question before a person can
+/// answer it, and the cost of a model's answer before the next call.
 pub(super) fn must_be_stored(thought: &Thought) -> bool {
     match thought {
         Thought::CallTool { effects, .. } => *effects != Effects::None,

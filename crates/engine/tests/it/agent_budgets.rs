@@ -1,4 +1,4 @@
-//! Many agents on one budget: whoever asks at once, no more is spent than it allows and the calls
+//! Many agents on one budget: however many ask at once, they spend no more than the budget and the calls
 //! that were under way.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Runs that are cancelled while nobody drives them: their record ends too, and everybody hears.
+//! Runs that are cancelled without a driver: their journal ends too, and every listener gets the end.
 
 use std::sync::Arc;
 

@@ -48,7 +48,7 @@ fn answer(text: &str) -> (NoticeKind, String, String) {
     (NoticeKind::Answer, CHAT.to_owned(), text.to_owned())
 }
 
-/// The end of the run leaves it; whoever comes later, because of a crash before they knew, adds none.
+/// The end of the run stores it; a process that retries after a crash adds no second one.
 #[tokio::test]
 async fn an_answer_is_left_once() {
     let (models, asked) = thinker(|_, _| Ok(says("Hello, Ada!")));
@@ -62,7 +62,7 @@ async fn an_answer_is_left_once() {
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
-/// A run that is stopped while nobody drives it leaves nothing; whoever waits for its answer does.
+/// A run that is stopped without a driver stores no answer; the caller that waits for it does.
 #[tokio::test]
 async fn what_is_stopped_while_it_waits_is_answered_too() {
     let (models, _) = thinker(|_, _| Ok(wants(&[("act", json!({"n": 1}))])));

@@ -270,7 +270,7 @@ async fn completions_are_told_but_not_too_often() {
             .map(|row| crate::time_world::clock(row.at))
             .collect();
         assert_eq!(times, ["13:10", "13:40"]);
-        // A run by hand is told to whoever started it.
+        // The caller that started a run by hand gets its result.
         t.world.run("tells", json!({})).await;
         assert_eq!(t.notices().await.len(), 2);
     })
@@ -422,7 +422,7 @@ async fn whoever_lost_a_run_can_write_nothing() {
             .await
             .unwrap();
         let run = ticked.fired[0].clone();
-        // Its lease runs out, as if its host had been asleep, and somebody else takes the run.
+        // Its lease expires, as if its host had been asleep, and another process takes the run.
         t.world.clock.set(at("13:15"));
         let freed = t
             .world

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-/// A clock that moves by itself only when somebody sleeps: to the next instant awaited.
+/// A clock that moves by itself only when a task sleeps: to the next awaited instant.
 #[derive(Clone)]
 pub(crate) struct ManualClock {
     now: Arc<Mutex<Timestamp>>,
@@ -281,7 +281,7 @@ fn install(router: &Router, calls: &Calls) {
     }
 }
 
-/// A tool that waits until somebody cancels it.
+/// A tool that waits until it is cancelled.
 fn install_hang(router: &Router, calls: &Calls) {
     let calls = Arc::clone(calls);
     router.register_fn(

@@ -131,12 +131,12 @@ fn asked() -> ModelRequest {
 
 fn hear(options: &ModelOptions, head: &Head, pieces: &[&[u8]]) -> (Vec<Delta>, Outcome) {
     let said = Mutex::new(Vec::new());
-    let note = |delta| said.lock().expect("nobody panicked").push(delta);
+    let note = |delta| said.lock().expect("no thread panicked").push(delta);
     let asked = asked();
     let mut reader = ReplyReader::new(options, &asked, head.clone(), Some(&note));
     let taken: Result<(), ProviderFailure> = pieces.iter().try_for_each(|piece| reader.take(piece));
     let result = taken.and_then(|()| reader.end());
-    (said.into_inner().expect("nobody panicked"), result)
+    (said.into_inner().expect("no thread panicked"), result)
 }
 
 fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome, title: &str) {

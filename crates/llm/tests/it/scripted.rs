@@ -41,7 +41,7 @@ impl Provider for Script {
             self.asked.fetch_add(1, Ordering::SeqCst);
             let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
             self.most.fetch_max(now, Ordering::SeqCst);
-            let next = self.left.lock().expect("nobody panicked").pop_front();
+            let next = self.left.lock().expect("no thread panicked").pop_front();
             let result = match next.expect("a question too many") {
                 Does::Answers(millis) => {
                     sleep(Duration::from_millis(millis)).await;

@@ -82,7 +82,7 @@ pub(crate) async fn listen(
     request: &ModelRequest,
 ) -> (Result<Answer, Failure>, Vec<Delta>) {
     let heard = Mutex::new(Vec::new());
-    let note = |delta| heard.lock().expect("nobody panicked").push(delta);
+    let note = |delta| heard.lock().expect("no thread panicked").push(delta);
     let answer = models
         .ask(Ask {
             model: "main",
@@ -93,5 +93,5 @@ pub(crate) async fn listen(
             tries: None,
         })
         .await;
-    (answer, heard.into_inner().expect("nobody panicked"))
+    (answer, heard.into_inner().expect("no thread panicked"))
 }

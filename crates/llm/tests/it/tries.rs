@@ -1,4 +1,4 @@
-//! Retries, fallbacks, limits and cancelling. Time stands still unless everybody waits, so waits are
+//! Retries, fallbacks, limits and cancelling. Time stands still unless all tasks wait, so waits are
 //! exact and cost nothing.
 
 use std::sync::Mutex;
@@ -230,7 +230,7 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
         (model("second"), vec![Does::Answers(0)]),
     ]);
     let heard = Mutex::new(Vec::new());
-    let note = |delta| heard.lock().expect("nobody panicked").push(delta);
+    let note = |delta| heard.lock().expect("no thread panicked").push(delta);
     let request = request();
     let ask = Ask {
         model: "main",
@@ -243,7 +243,7 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
     world.models.ask(ask).await.expect("an answer");
     let said = || Delta::Text("Hel".to_owned());
     let expected = [said(), Delta::Again, said(), Delta::Again];
-    assert_eq!(heard.into_inner().expect("nobody panicked"), expected);
+    assert_eq!(heard.into_inner().expect("no thread panicked"), expected);
 }
 
 /// What was asked is counted, whatever came of it.

@@ -42,7 +42,7 @@ pub(super) fn time(word: &str) -> Option<TimeOfDay> {
     Some(TimeOfDay {
         hour: full,
         minute: minute.unwrap_or(0),
-        // Nobody gets up at three, and few mean it when they write it.
+        // People who write "at 3" rarely mean 3 in the morning.
         vague: half.is_none() && minute.is_none() && (1..7).contains(&hour),
     })
 }

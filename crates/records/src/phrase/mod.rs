@@ -180,7 +180,7 @@ pub(crate) fn days_at(days: &str, time: &str) -> Option<String> {
     }
 }
 
-/// Whether somebody wrote words, and not a broken cron expression.
+/// Whether the text is words, and not a broken cron expression.
 fn is_prose(words: &[&str]) -> bool {
     let first = words.first();
     first.is_some_and(|word| word.len() > 2 && word.chars().all(char::is_alphabetic))

@@ -59,7 +59,7 @@ fn a_file_takes_the_place_of_the_default_agent() {
     insta::assert_snapshot!(world.states(&snapshot));
 }
 
-/// What a broken file should say may be a limit, so nobody stands in for it.
+/// A broken file may contain a limit, so no other agent takes its place.
 #[test]
 fn a_broken_agent_is_not_replaced_by_another() {
     let world = World::new();

@@ -455,7 +455,7 @@ fn a_file_in_the_making_is_waited_for() {
     followed.until("the one that was in the making", |s| {
         s.skill("new").is_some()
     });
-    // Whoever looks afresh is told that a file is empty.
+    // A fresh load reports an empty file.
     assert!(
         world
             .states(&world.load())

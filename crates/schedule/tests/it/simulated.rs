@@ -172,7 +172,7 @@ fn tick(skill: &TimedSkill, stored: &mut StoredSkill, now: Timestamp, dice: &mut
             } else {
                 0
             };
-            // The fifth failure disables; here somebody enables it again at once.
+            // The fifth failure disables the skill; this test enables it again at once.
             let wait = backoff(stored.streak).unwrap_or_default();
             stored.rests_until = (stored.streak > 0).then_some(now + wait);
         }

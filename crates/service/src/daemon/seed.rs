@@ -79,7 +79,7 @@ pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {
     let record = serde_json::from_str(HELLO)
         .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))?;
     match engine.library().store_skill(&record).await {
-        // Whoever has a skill of that name already knows that deft works.
+        // A person who already has a skill of that name knows that deft works.
         Ok(_) | Err(deft_engine::Error::NameTaken { .. }) => {}
         Err(error) => return Err(app::failure(&error)),
     }

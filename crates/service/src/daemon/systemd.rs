@@ -1,6 +1,6 @@
 //! Tells a service manager how far we are (`sd_notify`): a datagram to the socket that it names.
 
-/// Says something, if anybody wants to know.
+/// Reports a state to systemd, if deft runs under it.
 #[cfg(target_os = "linux")]
 pub(super) fn tell(state: &str) {
     use std::os::linux::net::SocketAddrExt;

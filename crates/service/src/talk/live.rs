@@ -56,7 +56,7 @@ impl Teller {
         loop {
             let published = match events.try_recv() {
                 Ok(published) => published,
-                // Whoever missed some sees less, and the answer all the same.
+                // A slow listener misses events, and gets the answer all the same.
                 Err(TryRecvError::Lagged(_)) => continue,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             };

@@ -30,7 +30,7 @@ impl OpenQuestions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whoever waits for it here the answer that is stored, and gives the question.
+    /// Passes the stored answer to the task that waits for it, and returns the question.
     pub(super) fn settle(&self, approval: &str, answer: Answer) -> Option<String> {
         let waiting = self.lock().remove(approval)?;
         waiting.reply.send(answer).ok()?;
@@ -100,7 +100,7 @@ impl Asker for People {
         Box::pin(async move {
             let approval = question.approval.clone();
             let (reply, answer) = oneshot::channel();
-            // Before it is asked: somebody may be quick.
+            // Before the question is sent, because a person may answer at once.
             let waiting = OpenQuestion {
                 chat,
                 text: question.message.clone(),
@@ -123,7 +123,7 @@ impl Asker for People {
     }
 }
 
-/// A question that nobody waits for any more is none.
+/// Removes an open question when no task waits for it any more.
 struct QuestionGuard<'a> {
     open: &'a OpenQuestions,
     approval: &'a str,

@@ -128,7 +128,7 @@ impl Chats {
         shared.with(&chat, |chat| drop(chat.queue.send(entry)));
     }
 
-    /// Somebody answers a question.
+    /// Stores and acts on a person's answer to a question.
     pub(super) async fn press(&self, press: Press) -> Result<(), Error> {
         let taken = InboxItem::Press(press.clone());
         self.0.inbox.take(press.id, taken).await?;
@@ -136,7 +136,7 @@ impl Chats {
         Ok(())
     }
 
-    /// Does what somebody has answered.
+    /// Acts on a person's answer.
     pub(super) fn act(&self, press: Press) {
         let chats = self.clone();
         tokio::spawn(async move {
@@ -146,13 +146,13 @@ impl Chats {
             };
             chats.0.inbox.settled(press.id).await;
             if let Some(query) = &press.query {
-                // Nobody waits for these words; they only end the waiting of the button.
+                // Telegram only needs this reply to stop the spinner of the button.
                 drop(chats.0.client().answer_press(query, &told).await);
             }
         });
     }
 
-    /// Writes the answer down, and then tells whoever waits for it.
+    /// Stores the answer, then passes it to the task that waits for it.
     async fn decide(&self, press: &Press) -> Done<String> {
         let Some((response, approval)) = deft_channels::read_button(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
@@ -172,8 +172,8 @@ impl Chats {
         if asked.is_some() {
             return Ok(words::TAKEN.to_owned());
         }
-        // Whoever waited for this goes on elsewhere; here somebody wants to hear of it.
-        // One that is being looked at just now may still have been told that it waits.
+        // The run continues in another task; this chat wants its answer. A message that is being checked just
+        // now may still have been told that it waits.
         for entry in self.0.inbox.entries() {
             if entry.chat == *chat {
                 self.take(entry);
@@ -235,7 +235,7 @@ impl Chats {
 
     /// Says something beside the queue.
     fn reply(&self, chat: &str, text: String) {
-        // Whoever says it lives as long as the chat.
+        // The task that sends it lives as long as the chat.
         self.0.with(chat, |chat| drop(chat.beside.send(text)));
     }
 }
@@ -374,7 +374,7 @@ impl Shared {
         talk.say(say, attention, Arc::new(|_| {})).await
     }
 
-    /// Shows that somebody works, for ever.
+    /// Shows "typing" until the future is dropped.
     async fn typing<T>(&self, chat: &str) -> T {
         loop {
             // A sign that does not arrive is not worth a word.
@@ -407,8 +407,8 @@ impl Shared {
         });
     }
 
-    /// Sends a text that is no answer, again and again if need be. A failure that stays is told in the
-    /// log, and the text is as good as nothing to whoever restarts.
+    /// Sends a text that is no answer, with retries. A lasting failure is logged; after a restart the text
+    /// is not sent again.
     async fn send(&self, chat: &str, text: &str) {
         let mut how = SendOptions::default();
         let mut wait = self.bot.pace.first;

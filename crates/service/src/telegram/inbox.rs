@@ -49,7 +49,7 @@ impl Entry {
     }
 }
 
-/// A question that somebody has answered, by a button or in words.
+/// A person's answer to a question, by a button or in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Press {
     /// The number of the update.
@@ -181,7 +181,7 @@ impl Inbox {
         self.lock().messages.clone()
     }
 
-    /// Answers that nobody has acted on yet.
+    /// Answers that have not been acted on yet.
     pub(super) fn presses(&self) -> Vec<Press> {
         self.lock().presses.clone()
     }

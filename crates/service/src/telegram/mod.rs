@@ -37,7 +37,7 @@ const POLL: Duration = Duration::from_secs(50);
 /// How long things take; other lengths are for tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// How often it is shown that somebody works.
+    /// How often "typing" is shown.
     pub typing: Duration,
     /// The first wait after a failure; it doubles.
     pub first: Duration,
@@ -61,7 +61,7 @@ impl Default for Pace {
 pub(crate) struct Settings {
     options: TelegramOptions,
     secrets: Arc<dyn SecretSource>,
-    /// Messages are to be answered, and somebody can.
+    /// Messages are to be answered, and a model can answer them.
     wanted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The bot over a double of the Bot API, with somebody who answers as they are told.
+//! The bot over a double of the Bot API, with scripted answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -324,7 +324,7 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
             {"text": "Reject", "callback_data": "no apr_1"},
         ]]}})
     );
-    // Somebody else's button is not theirs to press.
+    // Only people of the chat may press its buttons.
     world.api.press(666, 1, "yes apr_1");
     world.api.press(7, 1, "no apr_1");
     assert_eq!(world.sent(2)[1].1, "answer: no");

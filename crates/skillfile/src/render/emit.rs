@@ -110,7 +110,7 @@ fn literal(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// A text on one line, quoted unless everybody reads it the same without.
+/// A text on one line, quoted unless all YAML readers agree on it without quotes.
 pub(super) fn scalar(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()

@@ -1,7 +1,7 @@
 //! Reads YAML that is almost right.
 //!
 //! People write `description: Use when: …` and `argument-hint: [a] [b]`, which
-//! is not YAML although everybody sees what is meant. Each entry is tried
+//! is not YAML although the meaning is clear. Each entry is tried
 //! alone; the value of an entry that fails is taken as plain text. The masked
 //! text keeps its length, so every place stays a place in the file.
 //!
@@ -98,7 +98,7 @@ fn collect(
     Ok(())
 }
 
-/// Refuses a value that reaches over a line with a key that somebody reads;
+/// Refuses a value that reaches over a line with a known key;
 /// `Triggers: …` in the middle of a description is prose; `start` is the place
 /// of the entry in the file.
 fn check_swallowed(

@@ -107,8 +107,8 @@ pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
     assert_eq!(next(store, 12).await, None);
 }
 
-/// What is known before anybody drives is stored only where nobody does, and runs that are over
-/// because of a newer one get its closing events.
+/// Events that are known before a run is driven are stored only if the run has no driver. Runs that a
+/// newer one replaces get its closing events.
 pub(super) async fn events_aside_and_at_the_close(store: &dyn Store) {
     let with = |run: &str| Admission {
         aside: vec![event(&format!("aside of {run}"))],

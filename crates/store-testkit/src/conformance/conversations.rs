@@ -151,7 +151,7 @@ pub(super) async fn messages_come_with_the_batch(store: &dyn Store) {
     assert_eq!(row.run, Some(id("r1")));
     let runs = all(store, "c1").await.into_iter().map(|row| row.run);
     assert!(runs.eq([Some(id("r1")), Some(id("r1"))]));
-    // Somebody who lost the lease says nothing.
+    // A driver that lost the lease adds no message.
     let lost = Lease {
         token: lease.token + 1,
         ..lease
@@ -202,7 +202,7 @@ pub(super) async fn a_failed_batch_says_nothing(store: &dyn Store) {
     assert_eq!(find(store, "two").await, [("c1".to_owned(), 2)]);
 }
 
-/// The order is that of commits, whoever speaks at once.
+/// Messages of several writers are in the order of their commits.
 pub(super) async fn many_may_speak_at_once(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let mut leases = Vec::new();
@@ -358,7 +358,7 @@ pub(super) async fn a_deleted_conversation_stays_deleted(store: &dyn Store) {
     assert_eq!(store.conversation("c1").await.unwrap(), None);
     assert_eq!(texts(store, "c1").await, none());
     assert_eq!(find(store, "words").await, [("c2".to_owned(), 1)]);
-    // Whoever opens it again begins anew.
+    // Opening it again starts an empty conversation.
     open(store, "c1", "cli", 3).await;
     append(store, &lease, say("c1", 0, &["first"])).await;
     assert_eq!(texts(store, "c1").await, ["first"]);

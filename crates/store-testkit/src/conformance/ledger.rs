@@ -256,7 +256,7 @@ pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
     assert_eq!(tokens(store).await, are(&[("s", 4, 20)]));
 }
 
-/// Parking, finishing, and being taken away from somebody dead: a crash holds no budget.
+/// A reservation ends when the run parks, finishes, or is taken over from a dead process.
 pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     let other = start(store, "r0", "a").await;
     granted(store, &other, want("k", 1, &[free("s")])).await;

@@ -87,7 +87,7 @@ pub(super) async fn late_runs_are_counted_while_they_are_driven(store: &dyn Stor
         };
         leases.push(lease.unwrap());
     }
-    // One that nobody drives yet holds nobody up.
+    // A run without a driver delays no other run.
     let slot = Some(at(1));
     admit(
         store,

@@ -143,7 +143,7 @@ impl State {
         }
     }
 
-    /// Ends a run that nobody drives; leaves word for whoever drives it otherwise.
+    /// Ends a run without a driver; otherwise records the request for its driver.
     fn stop(&mut self, n: usize, by: &str, at: Timestamp, closing: &[NewEvent]) {
         let run = &mut self.runs[n];
         if run.row.status == RunStatus::Done {

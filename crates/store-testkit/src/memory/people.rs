@@ -21,7 +21,7 @@ pub(super) struct People {
 struct Question {
     row: ApprovalRow,
     run: usize,
-    /// The run ended before anybody answered.
+    /// The run ended before a person answered.
     closed: bool,
     /// The run was deleted.
     gone: bool,

@@ -189,8 +189,8 @@ impl Router {
             Some(server) => vec![server.clone()],
             None => servers.values().cloned().collect(),
         };
-        // Whether a known name is the only one of its kind is for those to say
-        // of whom nothing is known; for an unknown name everybody is asked.
+        // A known name may also exist on servers whose tools are unknown, so those are
+        // asked; for an unknown name all servers are asked.
         let done = |server: &Arc<Server>| {
             if known {
                 server.is_settled()

@@ -1,5 +1,5 @@
-//! The half of the Bot API that chats need: what people write and press, buttons, and the sign that
-//! somebody is working.
+//! The half of the Bot API that chats need: messages and pressed buttons of people, buttons to send, and
+//! the sign "typing".
 //!
 //! Not here: who may write, what an answer is, and when the API is asked again.
 

@@ -303,8 +303,8 @@ async fn servers_start_side_by_side() {
     );
 }
 
-/// Whoever stores catalogs is told of a listing while it is being taken in: the earliest instant
-/// at which anybody can learn of it.
+/// The store of catalogs gets a listing while the router takes it in: before any other caller can see
+/// it.
 #[tokio::test]
 async fn a_listed_server_is_never_without_its_tools() {
     let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
@@ -363,8 +363,8 @@ async fn children_end_with_a_process_that_is_killed() {
 async fn victim(folder: &std::path::Path) {
     let script = |name: &str| {
         let file = folder.join(name);
-        // The shell stays, so that what sleeps is a child of it. It tells of itself when whoever
-        // started it has had the time to leave word: between the two there is nobody to end it.
+        // The shell stays, so that the sleeping process is its child. It writes its id after its parent
+        // has had the time to record it: before that, no process could end it.
         format!("sleep 0.5; echo $$ > {}; sleep 1000; true", file.display())
     };
     let mut options = Options::default();

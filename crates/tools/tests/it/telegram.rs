@@ -348,8 +348,8 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     assert_eq!((failure.class, failure.blocked), (FailureClass::Auth, true));
 }
 
-/// What people write and press comes as it was, what nobody understands does no harm, and what was
-/// confirmed never comes again.
+/// Messages and presses arrive unchanged, unknown updates do no harm, and confirmed updates never come
+/// again.
 #[tokio::test(flavor = "multi_thread")]
 async fn updates_are_heard() {
     let api = BotApi::start();

@@ -29,7 +29,7 @@ pub(crate) struct CallRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Finished,
-    /// Nobody answers.
+    /// A question has no answer.
     Parked(String),
 }
 
@@ -182,7 +182,7 @@ impl Driver {
         true
     }
 
-    /// Somebody stops the run: what is going on is cut off, unless it ends all the same.
+    /// Stops the run: work under way is cut off, unless it ends all the same.
     fn halt(&mut self) -> bool {
         let Some(stop) = self.stop.take_if(|stop| self.log.len() >= stop.after) else {
             return false;
@@ -234,7 +234,7 @@ impl Driver {
         }
     }
 
-    /// Lets one thing happen; a question that nobody answers ends the driving.
+    /// Performs one action; a question without an answer ends the driving.
     fn turn(&mut self) -> Option<String> {
         let answered = self.pending.iter().position(|ask| match ask {
             Ask::Question { path, .. } => self.world.has_answer(&stable(path)),

@@ -14,7 +14,7 @@
 //! | `rules` | `max_depth`, `max_items`, `max_results`, `heal` of the host |
 //! | `order` | paths that end before others that go on at the same time; or `last` |
 //! | `crash_after` | after so many events the process dies, and another one goes on |
-//! | `stop` | `{after, class, late}`: when somebody stops the run, and what ends all the same |
+//! | `stop` | `{after, class, late}`: when the run is stopped, and what ends all the same |
 //! | `resume` | how often a person lets the run go on |
 //! | `hangs` | calls that never end unless they are cut off |
 //! | `reuse` | steps of an earlier run: `{step: {value, error}}`; null for one that was skipped |
@@ -31,7 +31,7 @@ use serde_json::Value;
 /// What came of a call, as a case has it.
 pub(crate) type CallResult = Result<Value, Failure>;
 
-/// A stop that somebody asks for.
+/// A request to stop the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
     pub after: usize,
