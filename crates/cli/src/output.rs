@@ -164,7 +164,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
-/// What becomes of a column of a table where the terminal is narrow.
+/// How a column of a table shrinks on a narrow terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// It is cut, the longest first, and says so.

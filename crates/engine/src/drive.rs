@@ -31,7 +31,7 @@ pub(crate) use think::StepAgent;
 /// How the reason of a run begins that waits for a tool or a server.
 pub const WAITS_FOR_TOOL: &str = "tool: ";
 
-/// What came of driving a run.
+/// The result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DriveOutcome {
     /// It is over; the row as it is stored.
@@ -381,7 +381,7 @@ impl Driver {
         .boxed()
     }
 
-    /// What becomes of the run if nothing is left to do but wait.
+    /// The state of the run if only waits are left.
     fn parking(&self, now: Timestamp) -> Option<RunState> {
         if self.calling > 0 || self.machine.stopping().is_some() {
             return None;

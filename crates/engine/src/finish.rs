@@ -284,7 +284,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Tells what came of a run, after it is stored.
+    /// Publishes the result of a run, after it is stored.
     pub(crate) fn log_session(&self, run: &RunRow, finished: &RunEnd, at: Timestamp) {
         let Some(folder) = &self.options.sessions else {
             return;

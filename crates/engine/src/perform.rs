@@ -1,7 +1,6 @@
 //! Does what the interpreter asks for: calls a tool, runs Python, finds a skill, waits.
 //!
-//! Nothing here touches the state of a run; each function gives back what came of it.
-
+//! Nothing here touches the state of a run; each function returns the result.
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ use crate::secrets::RunSecrets;
 /// How much of a failure's message stays when it is too long.
 const MOST_WORDS: usize = 2000;
 
-/// What came of an action.
+/// The result of an action.
 pub(crate) enum ActionResult {
     Called {
         path: Path,

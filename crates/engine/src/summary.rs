@@ -1,4 +1,4 @@
-//! What came of a run in a few words: for messages to people, and for what is kept of the last run
+//! The result of a run in a few words: for messages to people, and for the stored summary of the last run
 //! of a skill. The whole of it stays with the run.
 //!
 //! Not here: who is told, and when.

@@ -31,7 +31,7 @@ pub struct FinishedRun<'a> {
     pub outcome: Outcome,
     /// Why it failed, if it did.
     pub failure: Option<&'a Failure>,
-    /// What came of it, in a sentence.
+    /// The result in a sentence.
     pub summary: String,
     /// Whether the run itself has told people something.
     pub told: bool,

@@ -6,8 +6,7 @@
 //! with the pattern `*` covers every call of the tool by that step: a person agreed to it when an
 //! agent's skill was stored.
 //!
-//! Not here: who is asked and what becomes of an answer (`deft-engine`).
-
+//! Not here: who is asked and how an answer is used (`deft-engine`).
 use deft_base::{Error, hex_digest};
 use deft_model::{Object, fits};
 use deft_store::Grant;

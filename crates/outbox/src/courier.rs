@@ -269,7 +269,7 @@ impl Outbox {
     }
 }
 
-/// What came of a try.
+/// The result of a try.
 enum SendResult {
     Arrived,
     Failed,

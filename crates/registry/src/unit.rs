@@ -59,7 +59,7 @@ impl Outcome {
 pub(crate) struct Unit {
     /// The file.
     pub path: Arc<Path>,
-    /// What came of it.
+    /// The result of loading it.
     pub outcome: Outcome,
     /// What is wrong with it.
     pub diagnostics: Arc<[Diagnostic]>,

@@ -1,4 +1,4 @@
-//! What becomes of the slots that have come: which one fires, which ones pass and why.
+//! Decides about slots whose time has come: which one fires, which ones are omitted and why.
 //!
 //! One function decides for the scheduler, the command line and the simulation. It keeps nothing:
 //! the earliest slot without a row comes in, and the next such slot goes out. Whether a run of the
@@ -35,7 +35,7 @@ impl Default for Rule {
     }
 }
 
-/// What becomes of the slots that have come.
+/// The decision about the slots whose time has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// Slots that do not run, in order; each stretch is to become one row.

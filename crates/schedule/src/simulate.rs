@@ -24,7 +24,7 @@ pub struct TimedSkill {
     pub rule: Rule,
 }
 
-/// What becomes of one slot, or of a stretch of them.
+/// The decision about one slot, or about several in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
     /// When it is decided.
@@ -37,11 +37,11 @@ pub struct Row<'a> {
     pub until: Option<Timestamp>,
     /// How many slots there are.
     pub count: u64,
-    /// What becomes of them.
+    /// The decision.
     pub what: SlotDecision,
 }
 
-/// What becomes of a slot.
+/// The decision about a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotDecision {
     /// It runs.

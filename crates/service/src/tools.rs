@@ -1,4 +1,4 @@
-//! Tools: what there is to call, and calling it.
+//! Lists and calls tools.
 //!
 //! Reading starts no server: it uses what servers said when they were last asked, and says which were
 //! never asked. Not here: the servers themselves, which are in `servers`.

@@ -98,7 +98,7 @@ pub enum Document {
     Agent(Box<Agent>),
 }
 
-/// What came of a file.
+/// The result of reading a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedFile {
     /// What it defines, unless something keeps it from loading.

@@ -425,7 +425,7 @@ pub struct Prune {
     pub now: Timestamp,
     /// Maximum number of runs per request, so that other writes do not wait long.
     pub limit: u32,
-    /// Deletes nothing and says what there is to delete.
+    /// Deletes nothing and returns what would be deleted.
     pub only_count: bool,
 }
 

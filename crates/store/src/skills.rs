@@ -99,7 +99,7 @@ pub struct SkillText {
     pub tier: String,
     /// `cron`, `event` or `manual`.
     pub trigger: String,
-    /// When it fires and what becomes of late slots, a JSON object.
+    /// When it fires and the rule for late slots, a JSON object.
     pub timing: Option<String>,
     /// Tools without which it cannot run, a JSON list.
     pub required_tools: String,

@@ -1,5 +1,4 @@
-//! `deft` alone: what there is, and what to try next.
-
+//! `deft` alone: the state of the home, and what to try next.
 use std::process::ExitCode;
 
 use deft_service::skills;

@@ -38,7 +38,7 @@ pub struct Say {
     pub alone: bool,
 }
 
-/// What came of it.
+/// The answer to a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatAnswer {
     /// The conversation.

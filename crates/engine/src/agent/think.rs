@@ -1,7 +1,6 @@
 //! Does what an agent asks for: asks its model, calls a tool, puts together another agent.
 //!
-//! Nothing here touches the state of a run; each function gives back what came of it.
-
+//! Nothing here touches the state of a run; each function returns the result.
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
@@ -42,7 +41,7 @@ pub(crate) struct Job<'a> {
     pub(crate) authority: Option<&'a Authority>,
 }
 
-/// What came of a question to a model.
+/// The result of a question to a model.
 enum ModelTurn {
     Answered(Box<Result<deft_llm::Answer, Failure>>, Vec<Write>),
     /// There is no money for it.

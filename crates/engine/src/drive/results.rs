@@ -1,5 +1,4 @@
-//! What came of an action becomes an event.
-
+//! Turns the result of an action into an event.
 use std::sync::Arc;
 
 use deft_agents::answer_to;
@@ -16,7 +15,7 @@ use crate::waiting;
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
-    /// Takes in what came of an action.
+    /// Takes in the result of an action.
     pub(super) fn record_result(&mut self, done: ActionResult) {
         let now = self.engine.now();
         if !matches!(done, ActionResult::Thought { .. }) {
@@ -103,7 +102,7 @@ impl Driver {
         self.record(event);
     }
 
-    /// The event for what came of a call. One that needs what is not there is put off, if the run
+    /// The event for the result of a call. A call that needs a missing tool is put off, if the run
     /// still waits for that.
     pub(super) fn ended(
         &mut self,

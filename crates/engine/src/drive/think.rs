@@ -1,5 +1,5 @@
 //! Agents inside a run. The machine of an agent is driven beside the interpreter: what it decides
-//! goes into the same journal, is stored before it is performed, and what came of it is recorded.
+//! goes into the same journal, is stored before it is performed, and its result is recorded.
 //!
 //! Not here: what an agent is told, what its calls mean, what models cost (`agent/`).
 
@@ -60,7 +60,7 @@ impl Driver {
         self
     }
 
-    /// Begins with an agent, or goes on with one that was cut off or has to try again.
+    /// Starts an agent, or resumes one that was cut off or has to try again.
     pub(super) fn begin_agent(
         &mut self,
         path: Path,
@@ -215,7 +215,7 @@ impl Driver {
         }
     }
 
-    /// Takes in what came of something an agent asked for.
+    /// Takes in the result of a request of an agent.
     pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
         self.calling -= 1;
         let thinking = self.agents.get_mut(path);

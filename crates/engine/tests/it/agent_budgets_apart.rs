@@ -26,7 +26,7 @@ steps:
   - {id: mind, agent: \"{{ inputs.kind }} {{ inputs.turns }}\", tools: [look]}
 ";
 
-/// What came of a race: what was spent, and how many runs came through in each process.
+/// The result of a race: the tokens spent, and the finished and refused runs of each process.
 struct RaceResult {
     spent: u64,
     through: usize,

@@ -1,5 +1,4 @@
-//! What becomes of slots: case files, and what holds for every schedule and downtime.
-
+//! Decisions about slots: case files, and properties of every schedule and downtime.
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 

@@ -56,7 +56,7 @@ pub(crate) trait Outbox: Send + Sync + 'static {
 }
 
 impl Fake {
-    /// What comes of the next thing that is said. Without a script it is repeated.
+    /// The answer to the next message. Without a script the message is repeated.
     pub(crate) fn then(
         self: &Arc<Self>,
         events: impl IntoIterator<Item = FakeAction>,
@@ -168,7 +168,7 @@ impl Talk for Fake {
             let usual = || (Vec::new(), succeeded(&format!("you said: {}", say.text)));
             let script = self.script.lock().unwrap().pop_front();
             let (events, mut said) = script.unwrap_or_else(usual);
-            // What comes of the next thing is settled.
+            // The answer to the next message is known.
             self.heard.notify_one();
             for event in events {
                 match event {

@@ -1,4 +1,4 @@
-//! What the holder of a lease writes: events, what changes with them, what becomes of the run.
+//! Writes of the holder of a lease: events, changes with them, and the next state of the run.
 //!
 //! The usual batch, a few events of a run that goes on, touches the events and their index only.
 

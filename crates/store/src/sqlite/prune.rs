@@ -15,7 +15,7 @@ use crate::{Prune, PruneResult};
 const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT EXISTS \
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
-/// What there is to delete.
+/// The rows to delete.
 pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
     let before = micros(wish.before);
     let sql = format!("SELECT id {OLD} ORDER BY n");

@@ -16,7 +16,7 @@ const RUNS: usize = 20;
 const LIMIT: u64 = 500;
 const SCOPE: &str = "all@2026-11-15";
 
-/// What becomes of a call that was reserved for.
+/// How a call with a reservation ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// It used so many tokens less or more than was reserved; recorded once or twice.

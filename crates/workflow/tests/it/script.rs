@@ -28,7 +28,7 @@ use deft_workflow::{Answer, Plan, Remedy, Rules};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// What came of a call, as a case has it.
+/// The result of a call in a case.
 pub(crate) type CallResult = Result<Value, Failure>;
 
 /// A request to stop the run.

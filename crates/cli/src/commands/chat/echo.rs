@@ -7,7 +7,7 @@ use std::io;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// What becomes of keys while an answer is written.
+/// Whether keys are shown while an answer is written.
 #[derive(Default)]
 pub(super) enum KeyEcho {
     /// The terminal shows them.

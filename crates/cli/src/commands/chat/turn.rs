@@ -90,7 +90,7 @@ pub(super) struct Company {
 }
 
 impl Company {
-    /// Says something and shows what comes of it. The first wish to stop ends the run, the second
+    /// Says something and shows the answer. The first request to stop ends the run, the second
     /// one leaves it as it is.
     pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);

@@ -193,7 +193,7 @@ fn belongs(call: &CallView, step: &StepView) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
-/// A call of an agent: what, with which arguments, who allowed it, and what came of it.
+/// A call of an agent: what, with which arguments, who allowed it, and its result.
 fn call_line(call: &CallView) -> String {
     let step = call.step_id.matches('/').count();
     let indent = "  ".repeat(step + call.depth + 2);

@@ -174,7 +174,7 @@ impl LoadedInterpreter {
         with_traceback(self.take_in(&wanted, vm), vm)
     }
 
-    /// Loads, and learns what there is now.
+    /// Loads modules and reads the new list of names.
     fn take_in(&mut self, names: &[&str], vm: &VirtualMachine) -> PyResult<()> {
         let modules = import::while_loading(|| self.loader.call((list(names, vm),), vm))?;
         let modules = PyDictRef::try_from_object(vm, modules)?;

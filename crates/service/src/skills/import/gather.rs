@@ -1,5 +1,4 @@
-//! Finds what there is to import, and where each file belongs.
-
+//! Finds the skills to import, and where each file belongs.
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Skill};
