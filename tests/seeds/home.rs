@@ -131,7 +131,7 @@ fn script(word: &str) -> Script {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(format!("../../tests/seeds/servers/{word}.json"));
     let text = std::fs::read_to_string(&file)
-        .unwrap_or_else(|problem| panic!("there is no server `{word}`: {problem}"));
+        .unwrap_or_else(|problem| panic!("unknown server `{word}`: {problem}"));
     let tools: Value = serde_json::from_str(&text).unwrap();
     let tools = tools.as_object().unwrap().iter();
     tools.fold(Script::new(), |script, (name, words)| {

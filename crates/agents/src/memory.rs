@@ -133,7 +133,10 @@ impl Agents {
 pub fn show_memory_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
-            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+            Err(Failure::new(
+                FailureClass::Other,
+                "the engine is not available",
+            ))
         });
     }
 }
@@ -212,7 +215,7 @@ impl Agents {
         let id = args.text("id").unwrap_or_default();
         let row = self.store().conversation(&id).await;
         let row = row.map_err(|error| failed(&error))?.ok_or_else(|| {
-            let message = format!("there is no conversation `{id}`");
+            let message = format!("unknown conversation `{id}`");
             Failure::new(FailureClass::NotFound, message)
                 .hint("`conversation_list` shows those that there are")
         })?;

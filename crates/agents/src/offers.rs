@@ -202,7 +202,7 @@ fn names_it(pattern: &str, info: &ToolInfo) -> bool {
 fn absent(name: &str) -> Failure {
     let message = format!("the agent needs the tool `{name}`, which no server offers now");
     Failure::new(FailureClass::NotFound, message)
-        .hint("`deft tools list` shows what there is, `deft doctor` which servers answer")
+        .hint("`deft tools list` shows all tools, `deft doctor` which servers answer")
         .blocked()
         .outage(Outage::Tool(name.to_owned()))
 }

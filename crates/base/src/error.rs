@@ -9,7 +9,7 @@ use deft_workflow::InputProblem;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No such skill.
-    #[error("there is no skill `{name}`")]
+    #[error("unknown skill `{name}`")]
     UnknownSkill {
         /// What was asked for.
         name: String,
@@ -17,7 +17,7 @@ pub enum Error {
         near: Option<String>,
     },
     /// No such agent.
-    #[error("there is no agent `{name}`")]
+    #[error("unknown agent `{name}`")]
     UnknownAgent {
         /// What was asked for.
         name: String,
@@ -38,7 +38,7 @@ pub enum Error {
         why: String,
     },
     /// No such conversation.
-    #[error("there is no conversation `{id}`")]
+    #[error("unknown conversation `{id}`")]
     UnknownConversation {
         /// What was asked for.
         id: String,
@@ -108,7 +108,7 @@ pub enum Error {
     #[error("{}", flags(.0))]
     Flags(Vec<Problem>),
     /// No such run.
-    #[error("there is no run `{id}`")]
+    #[error("unknown run `{id}`")]
     UnknownRun {
         /// What was asked for.
         id: String,
@@ -164,7 +164,7 @@ pub enum Error {
         step: String,
     },
     /// The recorded events cannot be replayed.
-    #[error("run `{run}` cannot go on: {why}")]
+    #[error("run `{run}` cannot be resumed: {why}")]
     Replay {
         /// The run.
         run: String,
@@ -228,13 +228,13 @@ impl Error {
             Self::UnknownSkill { near, .. } | Self::UnknownStep { near, .. } => near
                 .as_ref()
                 .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("`deft skills list` shows what there is".to_owned())),
+                .or_else(|| Some("`deft skills list` shows all skills".to_owned())),
             Self::UnknownAgent { name, near } => Some(match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("`agents/{name}/AGENT.md` in the home would define it"),
             }),
             Self::UnknownConversation { .. } => {
-                Some("`deft chat list` shows what there is".to_owned())
+                Some("`deft chat list` shows all conversations".to_owned())
             }
             Self::Agent(failure) => failure.hint.clone(),
             Self::Inputs(problems) => match problems.as_slice() {

@@ -202,7 +202,7 @@ impl Channels {
     async fn to_telegram(&self, parcel: &Parcel<'_>) -> DeliveryResult {
         let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
-            let message = "there is no chat to send to: `notify.target` is not set";
+            let message = "no chat to send to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
         self.to_chat(parcel, chat).await
@@ -224,7 +224,7 @@ impl Channels {
     async fn to_webhook(&self, notice: &Notice, key: &str) -> DeliveryResult {
         let url = notice.target.as_ref().or(self.target.as_ref());
         let Some(url) = url else {
-            let message = "there is no address to post to: `notify.target` is not set";
+            let message = "no address to post to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
         let body = json!({

@@ -140,7 +140,7 @@ fn default_home() -> Done<PathBuf> {
     let home = env::user_home().ok_or_else(|| {
         Failure::input(
             "no_home",
-            "there is no home folder: neither `DEFT_HOME` nor `HOME` is set",
+            "the home folder is unknown: neither `DEFT_HOME` nor `HOME` is set",
         )
         .hint("set `DEFT_HOME`, or give `--home DIR`")
     })?;

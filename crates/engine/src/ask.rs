@@ -292,7 +292,7 @@ impl Inner {
         };
         // The call itself was agreed to; the next one is asked about again.
         if let Err(error) = kept.await {
-            tracing::warn!(%error, tool = mark.tool, "the yes to all calls of a tool was not kept");
+            tracing::warn!(%error, tool = mark.tool, "the approval of all calls of a tool could not be stored");
         }
     }
 }

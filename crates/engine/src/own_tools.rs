@@ -56,7 +56,10 @@ pub fn show_own_tools(router: &Router) {
         };
         let definition = Definition::new(schema.name, schema.description, effects, schema.input);
         router.register_fn(definition, |_: Object, _: Context| async {
-            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+            Err(Failure::new(
+                FailureClass::Other,
+                "the engine is not available",
+            ))
         });
     }
 }

@@ -133,7 +133,7 @@ impl Inner {
                 return Err(error.into());
             };
             // What was done is known here and nowhere else: it is worth waiting for.
-            tracing::warn!(run = %lease.run, %error, "trying again to store what was done");
+            tracing::warn!(run = %lease.run, %error, "storing the results again");
             let later = self.now().saturating_add(wait);
             let later = later.unwrap_or(Timestamp::MAX);
             self.parts.clock.sleep_until(later).await;

@@ -53,7 +53,7 @@ impl RunSecrets {
     ) -> Result<(), Failure> {
         for name in names {
             let secret = source.secret(name).map_err(|why| {
-                let message = format!("secret `{name}` is not there: {why}");
+                let message = format!("secret `{name}` is not available: {why}");
                 let line = format!("{name} = \"env:VARIABLE\"");
                 Failure::new(FailureClass::Auth, message)
                     .hint(format!(

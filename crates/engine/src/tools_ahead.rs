@@ -56,7 +56,7 @@ fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
     let message = format!("step `{step}` needs the tool `{tool}`, which no server offers");
     let hint = match nearest.first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft tools list` shows what there is".to_owned(),
+        None => "`deft tools list` shows all tools".to_owned(),
     };
     Failure::new(FailureClass::NotFound, message)
         .hint(hint)

@@ -250,7 +250,7 @@ fn pause(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>) {
     standing.alerted_at = Some(ended.at);
     decision.change.timeline = Some(Timeline::default());
     let text = format!(
-        "`{}` is paused: {}\n`deft skills enable {}` lets it go on",
+        "`{}` is paused: {}\n`deft skills enable {}` enables it again",
         row.text.skill, ended.summary, row.text.skill
     );
     decision

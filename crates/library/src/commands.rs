@@ -232,7 +232,7 @@ impl<'a> Commands<'a> {
             },
             Handler::Skill(name) => {
                 let missing = self.skills.find(&name).is_none();
-                missing.then(|| format!("there is no skill `{name}`"))
+                missing.then(|| format!("unknown skill `{name}`"))
             }
             Handler::BuiltIn(_) => None,
         }

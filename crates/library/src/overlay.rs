@@ -162,7 +162,7 @@ impl Overlay {
             match parse_record(&patched, moment).document {
                 Some(Document::Skill(skill)) => combined(file, *skill, &changed),
                 Some(Document::Domain(_) | Document::Agent(_)) | None => {
-                    tracing::warn!(skill = %file.id, "what was changed about it cannot be read");
+                    tracing::warn!(skill = %file.id, "the overlay of this skill cannot be read");
                     file.clone()
                 }
             }

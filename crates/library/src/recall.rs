@@ -178,7 +178,7 @@ fn encoded(loaded: &LoadedSkill) -> Option<(String, String)> {
     match encode_file(&loaded.skill, &loaded.path) {
         Ok(content) => Some((loaded.revision.to_string(), content)),
         Err(error) => {
-            tracing::warn!(%error, "a broken edit of it would not be survived");
+            tracing::warn!(%error, "the last good version could not be stored; a broken edit would disable this skill");
             None
         }
     }

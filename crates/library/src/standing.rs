@@ -361,7 +361,7 @@ impl Library {
         let Some(slot) = run.slot else {
             return Ok(());
         };
-        let by = run.cancel_by.as_deref().unwrap_or("somebody");
+        let by = run.cancel_by.as_deref().unwrap_or("an unknown caller");
         let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
         while let Some(row) = self.store().skill(&run.skill).await? {
             let id = run.id.as_str();

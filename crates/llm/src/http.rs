@@ -125,7 +125,7 @@ impl Http {
         made.as_ref().map_err(|error| {
             ProviderFailure::lasting(
                 FailureClass::Other,
-                format!("there is no HTTP client: {error}"),
+                format!("the HTTP client could not be created: {error}"),
             )
         })
     }

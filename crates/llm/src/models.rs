@@ -149,7 +149,7 @@ impl Models {
 }
 
 pub(crate) fn unknown(name: &str) -> Failure {
-    Failure::new(FailureClass::Invalid, format!("there is no model `{name}`"))
+    Failure::new(FailureClass::Invalid, format!("unknown model `{name}`"))
         .hint(format!("models are configured under `[llm.{name}]`"))
 }
 

@@ -67,7 +67,7 @@ impl<'a> Parcel<'a> {
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
         // A part that is sent twice is better than a message that ends in the middle.
         if let Err(error) = self.store.keep_parts(self.row.id, parts).await {
-            tracing::warn!(notice = self.row.id, %error, "how much of a message arrived is not kept");
+            tracing::warn!(notice = self.row.id, %error, "the number of delivered parts could not be stored");
         }
     }
 }

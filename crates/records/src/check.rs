@@ -178,7 +178,7 @@ impl Reader<'_> {
             Some(Ok(_)) | None if rule == Rule::UnknownKey => {
                 let message = match self.timings() {
                     0 | 1 => format!("{} cannot be read without guessing", self.shown(key)),
-                    _ => format!("`{key}` stands beside another timing"),
+                    _ => format!("`{key}` is given beside another timing"),
                 };
                 Problem::new(problem.field, message)
                     .hint("give one of `schedule`, `interval_minutes`, `at` and `in_minutes`")
@@ -227,7 +227,7 @@ impl Reader<'_> {
     /// The field that a problem is about; what is missing has no place.
     fn field(&self, found: &Diagnostic) -> String {
         let missing = [
-            (Rule::MissingName, "there is no `name`", "name"),
+            (Rule::MissingName, "`name` is missing", "name"),
             (
                 Rule::MissingBody,
                 "there are no `instructions`",
@@ -235,7 +235,7 @@ impl Reader<'_> {
             ),
             (
                 Rule::InvalidValue,
-                "there is no `trigger_type`",
+                "`trigger_type` is missing",
                 "trigger_type",
             ),
         ];
@@ -338,7 +338,7 @@ fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
                 } else {
                     format!("did you mean {}?", near.join(" or "))
                 };
-                Problem::new(field, format!("there is no tool `{name}`")).hint(hint)
+                Problem::new(field, format!("unknown tool `{name}`")).hint(hint)
             }
         };
         found.push((name, problem));

@@ -84,7 +84,7 @@ fn flattened(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
     let own = ["tool_name", "tool", "workflow_steps", "steps", "function"];
     if find(args, &own).is_none() {
         let Some(tool) = kind.filter(|kind| !kind.trim().is_empty() && !is_kind(kind)) else {
-            return refuse("action", "there is no `action`");
+            return refuse("action", "`action` is missing");
         };
         // `"action": "telegram_send_message"` with its arguments beside it.
         args.insert("toolName".to_owned(), tool.into());

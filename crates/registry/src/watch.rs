@@ -95,7 +95,7 @@ impl Watcher {
     /// what was loaded stays.
     fn guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
         if catch_unwind(AssertUnwindSafe(|| pass(self))).is_err() {
-            tracing::error!("reading skills failed; what was loaded before stays in use");
+            tracing::error!("reading skills failed; the loaded skills stay in use");
             self.restart(shared);
         }
     }

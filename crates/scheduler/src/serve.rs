@@ -196,7 +196,7 @@ impl Scheduler {
             if woken > 0 {
                 tracing::info!(
                     woken,
-                    "tools or models have changed: runs that waited go on"
+                    "tools or models have changed; resuming runs that waited"
                 );
             }
             self.engine.base().bells().ring_all();

@@ -251,7 +251,7 @@ impl App {
         let (compute, place) = (self.compute.clone(), lent_at(&self.home));
         async move {
             if let Err(error) = compute.lend(&place).await {
-                tracing::warn!(%error, "the sandbox is not lent; commands start their own");
+                tracing::warn!(%error, "the sandbox cannot be shared; commands start their own");
             }
         }
     }

@@ -302,7 +302,7 @@ fn refusal(problems: &[Problem]) -> Failure {
 fn unknown(problem: &Unknown) -> Failure {
     let hint = match problem.near() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft cmd get_skill` lists what there is".to_owned(),
+        None => "`deft cmd get_skill` lists all skills".to_owned(),
     };
     Failure::input(problem.code().word(), problem.to_string()).hint(hint)
 }

@@ -54,7 +54,7 @@ pub fn retry(app: &App, id: Option<i64>) -> Done<NoticesQueued> {
     let queued = app.block_on(retried).map_err(|error| app::store(&error))?;
     match (id, queued) {
         (Some(id), 0) => {
-            let message = format!("there is no message {id} that was given up");
+            let message = format!("message {id} does not exist or was not given up");
             let hint = "`deft notices list --dead` shows them";
             Err(Failure::input("unknown_notice", message).hint(hint))
         }

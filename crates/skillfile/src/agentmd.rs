@@ -36,7 +36,7 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
     check_id(place.folder, sink);
     let prompt = page(&source.file[split.body.start()..split.body.end()]);
     if prompt.is_blank() {
-        let message = "there is no text below the frontmatter, so the model is told only the rules";
+        let message = "no text below the frontmatter, so the model is told only the rules";
         sink.report_as(Severity::Warning, Rule::MissingBody, Span::NONE, message)
             .help("write below the frontmatter who the agent is and how it works");
     }

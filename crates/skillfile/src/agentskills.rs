@@ -29,7 +29,7 @@ pub(crate) fn skill(
         .map(|name| name.trim().to_owned());
     if name.is_none() {
         let message = format!(
-            "there is no `name`; the folder's, `{}`, is used",
+            "`name` is missing; the folder's, `{}`, is used",
             place.folder
         );
         let span = key_span(fields.map, "name");
@@ -41,7 +41,7 @@ pub(crate) fn skill(
         sink.report(
             Rule::MissingDescription,
             key_span(fields.map, "description"),
-            "there is no `description`",
+            "`description` is missing",
         )
         .help("add a line that says what the skill does and when to use it");
     }
@@ -51,7 +51,7 @@ pub(crate) fn skill(
             Severity::Warning,
             Rule::MissingBody,
             Span::NONE,
-            "there is no text below the frontmatter",
+            "no text below the frontmatter",
         );
     }
     let metadata = fields.mapping("metadata", sink).unwrap_or_default();

@@ -89,7 +89,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         "name",
         (
             Rule::MissingName,
-            "there is no `name`",
+            "`name` is missing",
             "add what the skill is called",
         ),
         sink,
@@ -155,7 +155,7 @@ fn trigger_type(
         None if fields.node("trigger_type").is_none() => {
             let first = fields.map.entries.first();
             let span = first.map_or(Span::NONE, |entry| entry.key_span);
-            sink.report(Rule::InvalidValue, span, "there is no `trigger_type`")
+            sink.report(Rule::InvalidValue, span, "`trigger_type` is missing")
                 .help("it takes `cron`, `event` or `manual`");
         }
         Some(Trigger::Cron) if !timed => {

@@ -48,7 +48,10 @@ pub(crate) struct Answer {
 /// says, so unlike `http.request` it asks no list of hosts and uses proxies.
 pub(crate) fn client() -> Result<Client, Failure> {
     deft_http::client().build().map_err(|error| {
-        let message = format!("there is no HTTP client: {}", error.without_url());
+        let message = format!(
+            "the HTTP client could not be created: {}",
+            error.without_url()
+        );
         Failure::new(FailureClass::Other, message)
     })
 }

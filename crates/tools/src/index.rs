@@ -191,11 +191,11 @@ fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
 
 /// The failure of a call whose tool does not exist.
 pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
-    let failure = Failure::new(FailureClass::NotFound, format!("there is no tool `{name}`"))
+    let failure = Failure::new(FailureClass::NotFound, format!("unknown tool `{name}`"))
         .blocked()
         .outage(Outage::Tool(name.to_owned()));
     match nearest {
-        [] => failure.hint("`deft tools list` shows what there is"),
+        [] => failure.hint("`deft tools list` shows all tools"),
         names => failure.hint(format!("did you mean {}?", listed(names, "or"))),
     }
 }
@@ -225,7 +225,7 @@ pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
     Failure::new(
         FailureClass::Network,
         format!(
-            "there is no tool `{name}` so far, and not every server could be asked ({})",
+            "unknown tool `{name}`; not every server could be asked ({})",
             reasons.join("; ")
         ),
     )

@@ -114,7 +114,7 @@ impl Reference {
             }),
             Err(reason) => Err(Failure::new(
                 FailureClass::Auth,
-                format!("the secret `{reference}` for {what} is not there: {reason}"),
+                format!("the secret `{reference}` for {what} is not available: {reason}"),
             )
             .hint("set it, or change the reference in the configuration")
             .blocked()),

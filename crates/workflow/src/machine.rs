@@ -356,7 +356,7 @@ impl Machine {
 
     pub(crate) fn locate(&self, path: &Path) -> Result<Position, Divergence> {
         let (prefix, step, item) = path.parts();
-        let unknown = || Divergence(format!("there is no step `{path}`"));
+        let unknown = || Divergence(format!("unknown step `{path}`"));
         let frame = if prefix.is_empty() {
             0
         } else {

@@ -311,11 +311,11 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
     let message = format!(
-        "calls that are under way hold what is left of the budget of {what}, and the next question may take {} tokens",
+        "calls under way reserve the rest of the budget of {what}, and the next question may take {} tokens",
         spending.tokens
     );
     let failure = Failure::new(FailureClass::Budget, message)
-        .hint("try again when they are over; `deft budget show` says what is reserved");
+        .hint("try again when they have ended; `deft budget show` shows reservations");
     BudgetExceeded {
         failure,
         scope: refusal.scope,

@@ -52,7 +52,7 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
     if output.json {
         output.document(&json!(ApprovalList { approvals }))?;
     } else if approvals.is_empty() {
-        output.note("nothing waits for an answer");
+        output.note("no pending approvals");
     } else {
         let mut lines = vec![
             ["id", "run", "skill", "step", "asked", "question", "answer"]

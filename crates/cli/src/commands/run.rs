@@ -82,7 +82,7 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
     } else {
         output.data(run.id.as_str())?;
         output.note(&format!(
-            "it is queued; `deft up` drives it, or `deft runs resume {}`",
+            "it is queued; `deft up` runs it, or `deft runs resume {}`",
             run.id
         ));
     }

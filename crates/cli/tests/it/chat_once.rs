@@ -242,7 +242,7 @@ fn an_id_that_fits_several_conversations_names_them() {
     }
     let unknown = deft(&world, &["chat", "show", "conv_x"]);
     assert!(
-        unknown.stderr.contains("there is no conversation `conv_x`"),
+        unknown.stderr.contains("unknown conversation `conv_x`"),
         "{unknown:?}"
     );
 }

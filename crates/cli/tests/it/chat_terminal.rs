@@ -184,9 +184,7 @@ fn commands_are_answered_without_a_model() {
     idle(&mut terminal);
     terminal.keys("/history\r").until("assistant  2");
     idle(&mut terminal);
-    terminal
-        .keys("/nope\r")
-        .until("there is no command `/nope`");
+    terminal.keys("/nope\r").until("unknown command `/nope`");
     idle(&mut terminal);
     terminal.keys("/new\r").until("a new conversation");
     idle(&mut terminal);

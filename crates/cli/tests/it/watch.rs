@@ -33,7 +33,7 @@ fn each_change_is_a_line() {
     );
     world.write("home/skills/greet/SKILL.md", "---\nname: greet\n---\n");
     let broken = format!(
-        "Invalid skill file {}: there is no `description`; `greet` stays as it was",
+        "Invalid skill file {}: `description` is missing; `greet` stays as it was",
         path("home/skills/greet/SKILL.md")
     );
     assert_eq!(next(), broken);

@@ -256,7 +256,7 @@ fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
         Some(ChannelKind::Tool(name)) if ChannelKind::is_circle(&name) => {
             let message = format!("cannot be `{name}`, which would only leave further notices");
             Err(Wrong::new(message)
-                .hint("name a tool that sends messages; `deft tools list` shows what there is"))
+                .hint("name a tool that sends messages; `deft tools list` shows all tools"))
         }
         Some(_) => Ok(()),
         None => word(given, ChannelKind::WORDS, other),

@@ -138,7 +138,7 @@ pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
             if all.is_empty() {
                 let message = format!("there is nothing in `{name}`");
                 return Err(Failure::input("no_such_key", message)
-                    .hint("`deft config show` lists what there is"));
+                    .hint("`deft config show` lists all settings"));
             }
             Ok(all)
         }
@@ -163,9 +163,9 @@ pub(super) fn unknown(path: &[String]) -> Failure {
     let name = shown(path);
     let hint = match near(path) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft config show` lists what there is".to_owned(),
+        None => "`deft config show` lists all settings".to_owned(),
     };
-    Failure::input("no_such_key", format!("there is no setting `{name}`")).hint(hint)
+    Failure::input("no_such_key", format!("unknown setting `{name}`")).hint(hint)
 }
 
 /// A key that may be meant: the place is right and the last word wrong, or the

@@ -119,7 +119,7 @@ impl ModelConfig {
     fn key(&self, reference: &str, secrets: &dyn SecretSource) -> Result<String, Failure> {
         let secret = secrets.secret(reference).map_err(|reason| {
             let name = &self.name;
-            let message = format!("it has no key: `{reference}` is not there: {reason}");
+            let message = format!("it has no key: `{reference}` is not available: {reason}");
             let hint = format!("set it, or change `llm.{name}.api_key`");
             Failure::new(FailureClass::Auth, message)
                 .hint(hint)

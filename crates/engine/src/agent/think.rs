@@ -249,7 +249,7 @@ impl Performer {
         let (run, span) = (turn.run, turn.span);
         let agent = span.agent.to_string().replace('/', "+");
         let place = format!("{}~{agent}:{}.budget", turn.path, span.turn);
-        let message = format!("{}; go on all the same?", broke.failure);
+        let message = format!("{}; continue anyway?", broke.failure);
         let operation = Operation {
             kind: "budget".to_owned(),
             name: Some(broke.scope),

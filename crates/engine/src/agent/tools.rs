@@ -76,7 +76,10 @@ impl Engine {
 pub(crate) fn show_agent_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
-            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+            Err(Failure::new(
+                FailureClass::Other,
+                "the engine is not available",
+            ))
         });
     }
 }

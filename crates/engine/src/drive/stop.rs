@@ -67,7 +67,7 @@ impl Driver {
 
     pub(super) fn cancelled(&self) -> Failure {
         let by = self.stop.by.lock().clone();
-        let by = by.unwrap_or_else(|| "somebody".to_owned());
+        let by = by.unwrap_or_else(|| "an unknown caller".to_owned());
         Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))
     }
 }

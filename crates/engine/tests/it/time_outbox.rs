@@ -183,7 +183,7 @@ async fn a_way_that_is_not_there_gives_nothing_up() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
         let gone = || DeliveryError {
-            failure: Failure::new(FailureClass::NotFound, "there is no tool `x`").blocked(),
+            failure: Failure::new(FailureClass::NotFound, "unknown tool `x`").blocked(),
             retry_after: None,
         };
         let answers = std::iter::repeat_with(gone).take(30);

@@ -159,7 +159,7 @@ async fn when_nobody_answers_all_are_named() {
         (model("second"), vec![Does::Fails(quota)]),
     ]);
     let (result, _) = world.ask(None).await;
-    let message = "model `main`: it is auth; there is no model `gone`; model `second`: it is quota";
+    let message = "model `main`: it is auth; unknown model `gone`; model `second`: it is quota";
     let expected = Failure::new(FailureClass::Auth, message);
     assert_eq!(result, Err(expected.outage(outage())));
 }
@@ -362,7 +362,7 @@ async fn whoever_waits_for_a_retry_takes_no_place() {
 
 #[tokio::test(start_paused = true)]
 async fn unknown_models_are_nobody() {
-    let expected = Failure::new(FailureClass::Invalid, "there is no model `main`")
+    let expected = Failure::new(FailureClass::Invalid, "unknown model `main`")
         .hint("models are configured under `[llm.main]`");
     let world = world(Vec::new());
     assert_eq!(world.ask(None).await.0, Err(expected.clone()));

@@ -73,7 +73,7 @@ fn a_broken_file_that_never_was_good_is_reported() {
     else {
         panic!("{changes:?}")
     };
-    assert_eq!(reason, "there is no `name`");
+    assert_eq!(reason, "`name` is missing");
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub fn load_kept(home: &Home, library: &Library) -> Snapshot {
     match runtime.block_on(last_good) {
         Ok(last_good) => snapshot.recalled(&library.options, last_good),
         Err(error) => {
-            tracing::warn!(%error, "what broken skills were before cannot be read");
+            tracing::warn!(%error, "the last good versions of broken skills cannot be read");
             snapshot
         }
     }
@@ -95,7 +95,7 @@ pub fn load_changed(home: &Home, library: &Library) -> (Snapshot, BTreeMap<Strin
     match runtime.block_on(store.changed_files()) {
         Ok(texts) => deft_engine::changed_files(texts, snapshot, &library.moment),
         Err(error) => {
-            tracing::warn!(%error, "what tools changed about skills cannot be read");
+            tracing::warn!(%error, "the overlays of skills cannot be read");
             (snapshot, BTreeMap::new())
         }
     }

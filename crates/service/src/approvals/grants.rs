@@ -44,7 +44,7 @@ fn find(app: &App, id: &str) -> Done<Grant> {
 }
 
 fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_grant", format!("there is no grant `{id}`"))
+    Failure::input("unknown_grant", format!("unknown grant `{id}`"))
         .hint("`deft approvals grants` lists them")
 }
 

@@ -101,7 +101,7 @@ fn find(app: &App, id: &str) -> Done<ApprovalRow> {
 }
 
 fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_approval", format!("there is no question `{id}`"))
+    Failure::input("unknown_approval", format!("unknown question `{id}`"))
         .hint("`deft approvals list` shows what waits")
 }
 

@@ -16,7 +16,7 @@ pub(super) fn tell(state: &str) {
     let sent =
         UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), &address?));
     if let Err(error) = sent {
-        tracing::warn!(%error, "the service manager could not be told");
+        tracing::warn!(%error, "cannot notify the service manager");
     }
 }
 

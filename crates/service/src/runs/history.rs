@@ -160,8 +160,8 @@ pub fn cancel(app: &App, id: &str, by: &str) -> Done<CancelResult> {
         CancelState::Asked(row) => view(&row).map(CancelResult::Asked),
         CancelState::Already(row) => view(&row).map(CancelResult::Before),
         CancelState::Unknown => {
-            let message = format!("there is no run `{id}`");
-            let hint = "`deft runs list` shows what there is";
+            let message = format!("unknown run `{id}`");
+            let hint = "`deft runs list` shows all runs";
             Err(Failure::input("unknown_run", message).hint(hint))
         }
     }

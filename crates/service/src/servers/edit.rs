@@ -120,9 +120,9 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ServerRemoved> {
         let near = nearest(name, names.iter().map(String::as_str));
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`deft mcp list` shows what there is".to_owned(),
+            None => "`deft mcp list` shows all servers".to_owned(),
         };
-        let message = format!("there is no server `{name}` in the file");
+        let message = format!("server `{name}` is not in the file");
         return Err(Failure::input("no_such_server", message).hint(hint));
     }
     editor.save()?;

@@ -224,9 +224,9 @@ pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Load
         let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
         let hint = match nearest(name, ids) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`deft skills list` shows what there is".to_owned(),
+            None => "`deft skills list` shows all skills".to_owned(),
         };
-        Failure::input("unknown_skill", format!("there is no skill `{name}`")).hint(hint)
+        Failure::input("unknown_skill", format!("unknown skill `{name}`")).hint(hint)
     })
 }
 

@@ -28,7 +28,7 @@ pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
 /// The `skill` tool.
 pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
     let tool = skill_tool(&offered(workspace)?).ok_or_else(|| {
-        let message = "there are no skills, so there is no `skill` tool";
+        let message = "no skills, so the `skill` tool is not offered";
         Failure::input("no_skills", message)
     })?;
     read_document(tool)

@@ -316,7 +316,7 @@ impl Shared {
             Ok(()) => self.inbox.remove(entry.id).await,
             Err(failure) => {
                 let why = failure.message;
-                tracing::error!(%why, "an answer could not be kept; it is tried again");
+                tracing::error!(%why, "an answer could not be stored; retrying");
                 self.again(entry.clone());
             }
         }
@@ -424,13 +424,17 @@ impl Shared {
             );
             if !passes {
                 let (why, hint) = (failure.message, failure.hint);
-                return tracing::error!(%why, hint, chat, "something was not said");
+                return tracing::error!(%why, hint, chat, "a message to a chat was not sent");
             }
-            tracing::debug!(why = failure.message, chat, "something is said again");
+            tracing::debug!(
+                why = failure.message,
+                chat,
+                "sending a message to a chat again"
+            );
             tokio::time::sleep(refused.retry_after.unwrap_or(wait)).await;
             wait = (wait * 2).min(self.bot.pace.most);
         }
-        tracing::error!(chat, "something was not said in {TRIES} tries");
+        tracing::error!(chat, "a message to a chat was not sent in {TRIES} tries");
     }
 
     fn client(&self) -> Client {

@@ -202,7 +202,7 @@ impl Poll {
             for update in updates.into_iter().filter(|update| update.id >= next) {
                 if let Err(error) = self.take(update).await {
                     // It comes again, with all that follow it.
-                    tracing::error!(%error, "a message to the bot could not be written down; it is tried again");
+                    tracing::error!(%error, "a message to the bot could not be stored; retrying");
                     tokio::time::sleep(self.trouble.pace.most).await;
                     break;
                 }
@@ -279,7 +279,7 @@ impl Trouble {
         let failure = &refused.failure;
         if self.told.as_ref() != Some(&failure.message) {
             let (why, hint) = (&failure.message, &failure.hint);
-            tracing::warn!(%why, hint, "the bot cannot be heard; it is tried again");
+            tracing::warn!(%why, hint, "cannot receive messages of the bot; retrying");
             self.told = Some(failure.message.clone());
         }
         let wait = match (refused.retry_after, failure.class) {
@@ -294,7 +294,7 @@ impl Trouble {
 
     fn is_over(&mut self) {
         if self.told.take().is_some() {
-            tracing::info!("the bot is heard again");
+            tracing::info!("receiving messages of the bot again");
         }
         self.next = self.pace.first;
     }

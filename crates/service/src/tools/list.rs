@@ -146,9 +146,9 @@ pub(crate) fn no_such_server(name: &str, home: &Home) -> Failure {
     let servers = home.config.tools.servers.keys().map(String::as_str);
     let hint = match nearest(name, servers) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft mcp list` shows what there is".to_owned(),
+        None => "`deft mcp list` shows all servers".to_owned(),
     };
-    Failure::input("no_such_server", format!("there is no server `{name}`")).hint(hint)
+    Failure::input("no_such_server", format!("unknown server `{name}`")).hint(hint)
 }
 
 fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
@@ -221,10 +221,10 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
             "write the name with its server".to_owned(),
         ),
         ToolLookup::Missing { nearest } => unknown(
-            format!("there is no tool `{name}`"),
+            format!("unknown tool `{name}`"),
             match nearest.first() {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`deft tools list` shows what there is".to_owned(),
+                None => "`deft tools list` shows all tools".to_owned(),
             },
         ),
         ToolLookup::Unknown { .. } => {
@@ -232,7 +232,7 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
             let near = nearest(name, known.iter().map(|tool| tool.shown.as_str()));
             let refresh = "`deft tools list --refresh` asks the servers";
             unknown(
-                format!("there is no tool `{name}` so far"),
+                format!("unknown tool `{name}`; not every server has been asked"),
                 match near {
                     Some(near) => format!("did you mean `{near}`? {refresh}"),
                     None => refresh.to_owned(),

@@ -310,7 +310,7 @@ impl Talk for Fake {
             match agent {
                 "nobody" => Err(deft_wire::Failure::input(
                     "no_such_agent",
-                    "there is no agent `nobody`",
+                    "unknown agent `nobody`",
                 )),
                 _ => Ok(()),
             }

@@ -100,13 +100,13 @@ fn is_workflow(map: &Mapping) -> bool {
 fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     fields.check_keys(&[WORKFLOW, DETAILS, POLICY], Severity::Error, sink);
     let help = format!("add `name: {}`", place.stem());
-    let missing = (Rule::MissingName, "there is no `name`", help.as_str());
+    let missing = (Rule::MissingName, "`name` is missing", help.as_str());
     let name = fields.required_text("name", missing, sink);
     let description = fields.required_text(
         "description",
         (
             Rule::MissingDescription,
-            "there is no `description`",
+            "`description` is missing",
             "add the line that listings show",
         ),
         sink,

@@ -278,7 +278,7 @@ impl Scope<'_> {
             _ => "add the step".to_owned(),
         });
         Some(Use::undefined(
-            format!("there is no {what} `{attribute}`"),
+            format!("unknown {what} `{attribute}`"),
             Some(help),
             Some(range.clone()),
         ))

@@ -111,7 +111,7 @@ pub(crate) fn check_known(id: &str, span: Span, drafts: &[Draft<'_>], sink: &mut
     let mut ids = drafts.iter().map(|draft| draft.step.id.as_str());
     if !ids.clone().any(|known| known == id) {
         let near = nearest(id, ids.by_ref()).map(|near| format!("did you mean `{near}`?"));
-        sink.report(Rule::UnknownStep, span, format!("there is no step `{id}`"))
+        sink.report(Rule::UnknownStep, span, format!("unknown step `{id}`"))
             .maybe_help(near);
     }
 }

@@ -112,7 +112,7 @@ impl MissingValue {
                 "give a fallback with `default(…)`".to_owned(),
             ),
             MissingReason::Secret => (
-                format!("there is no secret `{path}`"),
+                format!("unknown secret `{path}`"),
                 "declare it under `secrets:`".to_owned(),
             ),
         };

@@ -80,7 +80,7 @@ async fn request(
         .map_err(|error| {
             Failure::new(
                 FailureClass::Other,
-                format!("there is no HTTP client: {error}"),
+                format!("the HTTP client could not be created: {error}"),
             )
         })?;
     let hop = Hop::first(&options, arguments, context)?;

@@ -307,7 +307,7 @@ pub(super) fn removed_tool(server: &str, tool: &str) -> Failure {
         FailureClass::NotFound,
         format!("the server `{server}` no longer has the tool `{tool}`"),
     )
-    .hint("`deft tools list` shows what there is")
+    .hint("`deft tools list` shows all tools")
     .blocked()
 }
 

@@ -116,7 +116,7 @@ fn refusal(id: i64, code: i32, message: &'static str) -> RxJsonRpcMessage<RoleCl
 
 fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
     let reason = if error.kind() == std::io::ErrorKind::NotFound {
-        "there is no such program".to_owned()
+        "the program does not exist".to_owned()
     } else {
         error.to_string()
     };

@@ -180,5 +180,5 @@ fn person(value: &Value) -> String {
     let name = value["username"].as_str().map(|name| format!("@{name}"));
     let name = name.or_else(|| value["first_name"].as_str().map(str::to_owned));
     name.or_else(|| value["id"].as_i64().map(|id| id.to_string()))
-        .unwrap_or_else(|| "somebody".to_owned())
+        .unwrap_or_else(|| "an unknown person".to_owned())
 }

@@ -193,7 +193,7 @@ fn body(chat: &str, text: &str, options: &SendOptions, first: bool) -> Value {
 }
 
 fn unset() -> Failure {
-    let message = "there is no Telegram bot to send with";
+    let message = "no Telegram bot is configured";
     Failure::new(FailureClass::NotFound, message)
         .hint("set `telegram.token` to `env:NAME` or `file:PATH`")
         .blocked()

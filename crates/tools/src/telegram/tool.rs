@@ -93,7 +93,7 @@ fn chat(given: Option<&Value>) -> Result<String, Failure> {
         _ => None,
     };
     named.filter(|chat| !chat.is_empty()).ok_or_else(|| {
-        invalid("no chat is given and there is no primary chat")
+        invalid("no chat is given and no primary chat is configured")
             .hint("set `notify.target` to the id of a chat")
     })
 }

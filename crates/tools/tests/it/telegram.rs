@@ -381,7 +381,7 @@ async fn updates_are_heard() {
         },
         UpdateContent::Message {
             chat: chat("-100", Some("@news")),
-            from: "somebody".to_owned(),
+            from: "an unknown person".to_owned(),
             text: None,
         },
         UpdateContent::Other,

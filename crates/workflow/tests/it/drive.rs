@@ -369,7 +369,7 @@ impl Driver {
 
     fn enter(&mut self, path: &Path, attempt: u32, skill: &str, args: &Object) {
         let Some(plan) = self.world.skills.get(skill).cloned() else {
-            let message = format!("there is no skill `{skill}`");
+            let message = format!("unknown skill `{skill}`");
             return self.end(
                 path,
                 attempt,

@@ -78,8 +78,8 @@ pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
     };
     found.ok_or_else(|| {
         let message = match id {
-            "last" => "there is no conversation to go on with".to_owned(),
-            id => format!("there is no conversation `{id}`"),
+            "last" => "no conversation to continue".to_owned(),
+            id => format!("unknown conversation `{id}`"),
         };
         Failure::input("unknown_conversation", message).hint("`deft chat list` shows them")
     })
@@ -92,7 +92,7 @@ fn list(found: Vec<ConversationView>, zone: &TimeZone, output: &Output) -> Done<
         });
     }
     if found.is_empty() {
-        output.note("there are no conversations; `deft chat` begins one");
+        output.note("no conversations yet; `deft chat` starts one");
         return Ok(());
     }
     let heads = ["id", "last", "channel", "agent", "said", "about"];

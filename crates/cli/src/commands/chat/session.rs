@@ -91,7 +91,7 @@ impl Session {
                 let hint = near.map_or("`/help` lists the commands".to_owned(), |near| {
                     format!("did you mean `{near}`?")
                 });
-                self.note(format!("there is no command `{}`; {hint}", visible(given)));
+                self.note(format!("unknown command `{}`; {hint}", visible(given)));
                 Ok(())
             }
         };

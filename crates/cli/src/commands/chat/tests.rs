@@ -180,7 +180,7 @@ async fn agents_and_refusals_are_lines() {
         FakeAction::Live(Live::AgentEnded {
             agent: "other".to_owned(),
             depth: 0,
-            note: Some("there is no agent `other`".to_owned()),
+            note: Some("unknown agent `other`".to_owned()),
         }),
         below("web_search"),
         FakeAction::Live(Live::Refused {
@@ -206,7 +206,7 @@ async fn agents_and_refusals_are_lines() {
     let shown = chat(&mut world, &["go"]).await;
     assert_eq!(
         shown,
-        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: there is no agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
+        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: unknown agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
          ⇠ scout is done\nwrong\n↻ the model starts again; the text above is discarded\nfound"
     );
 }
@@ -274,7 +274,7 @@ async fn commands_do_what_they_say() {
             vec!["hi", "/cost"],
             "you said: hi\nthis chat: 1 call of a model, 100 tokens in, 10 out, 0.001000 USD\ntoday: 3050 tokens, 2.50 USD; `deft budget show` says more",
         ),
-        (vec!["/agent nobody"], "there is no agent `nobody`"),
+        (vec!["/agent nobody"], "unknown agent `nobody`"),
         (
             vec!["/agent scout"],
             "scout answers from now on, in a new conversation",
@@ -291,7 +291,7 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/hlep"],
-            "there is no command `/hlep`; did you mean `/help`?",
+            "unknown command `/hlep`; did you mean `/help`?",
         ),
         (vec!["/quit", "unheard"], ""),
         (
@@ -300,7 +300,7 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/resume conv_x"],
-            "there is no conversation `conv_x`\nhint: `deft chat list` shows them",
+            "unknown conversation `conv_x`\nhint: `deft chat list` shows them",
         ),
     ] {
         let mut world = world(false);

@@ -29,7 +29,7 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
         }
     }
     if page.file_is_broken {
-        output.note("its file is broken; this is what it was before, and stays in use");
+        output.note("its file is broken; the last good version, shown here, stays in use");
     }
     Ok(ExitCode::SUCCESS)
 }
