@@ -25,7 +25,7 @@ use crate::{Attention, Engine, Error, ask, finish};
 pub struct Fire {
     /// The skill, by id.
     pub skill: String,
-    /// What is given to it.
+    /// Its arguments.
     pub inputs: Object,
     /// What fired it: `cli`, `schedule`, `api`, …
     pub cause: String,
@@ -43,7 +43,7 @@ pub struct Fire {
     pub workspace_uri: Option<String>,
     /// The run it was made from.
     pub parent: Option<Parent>,
-    /// What is stored with the run, in the same transaction.
+    /// Writes in the transaction that stores the run.
     pub writes: Vec<Write>,
     /// Why the check before the run could not be made.
     pub check_failed: Option<String>,

@@ -1,5 +1,4 @@
-//! Takes the lease of a run that is due and drives it from what is stored.
-
+//! Takes the lease of a due run and drives it from its journal.
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// Drives a run from what is stored of it, until it ends or waits.
+    /// Drives a run from its journal, until it ends or waits.
     pub async fn drive_claimed(
         &self,
         claimed: ClaimedRun,

@@ -80,7 +80,7 @@ pub(crate) struct Driver {
     unanswered: Vec<Question>,
     /// When the run has taken too long.
     deadline: Option<Timestamp>,
-    /// How long it waits for what is not there, and what that is.
+    /// How long the run waits for a missing tool, and its name.
     patient_until: Option<Timestamp>,
     blocked_by: Option<Failure>,
     /// The skill as it stood when the run began, if it is known.

@@ -23,7 +23,7 @@ use crate::{EVENT, Error, JOB_SKILL, reply, session_log};
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
 
-/// What is stored of the end of a run.
+/// The end of a run as it is stored.
 pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     Finish {
         outcome: finished.outcome,
@@ -180,7 +180,7 @@ impl Inner {
         if !pinned.has_row() {
             return Ok(None);
         }
-        // What is known may be old; then storing it fails and it is read.
+        // The row may be old; then storing fails and the row is read again.
         let row = match known {
             Some(row) => Some(row),
             None => self.parts.store.skill(&run.skill).await?.map(Arc::new),

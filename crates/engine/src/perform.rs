@@ -341,7 +341,7 @@ impl Performer {
         }
     }
 
-    /// Pins the skill that a step runs, and checks what is given to it.
+    /// Pins the skill that a step runs, and checks its arguments.
     async fn load(&self, skill: &str, args: &Object) -> Result<(PinnedSkill, Object), Failure> {
         let pinned = self.engine.library.find(skill).await.map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());

@@ -12,7 +12,7 @@ const SUMMARY: usize = 500;
 /// How much is said of one of several values.
 const VALUE: usize = 100;
 
-/// What is said of a run that has nothing to say for itself.
+/// The summary of a run without a text of its own.
 const DONE: &str = "done";
 
 /// Where results of tools have what a person would read of them, the best first.

@@ -22,7 +22,7 @@ impl Engine {
     pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
         let pinned = self.inner.library.find(name).await?;
         let plan = &pinned.plan;
-        // With what is known of the tools: asking a server would start it.
+        // With the stored tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
         let facts = RouterFacts(&self.inner);
         let steps = dry_run(plan, &inputs, &self.inner.rules, &facts, self.inner.now());

@@ -60,7 +60,7 @@ pub enum Command {
     Run {
         /// The skill.
         skill: Arc<LoadedSkill>,
-        /// What is given to it, checked and cast.
+        /// Its arguments, checked and cast.
         inputs: Object,
     },
 }

@@ -1,4 +1,4 @@
-//! Messages to people as values: what is said, about what, to whom.
+//! Messages to people as values: text, subject and receiver.
 //!
 //! They wait in the outbox of the store; `courier.rs` hands them over.
 

@@ -41,7 +41,7 @@ struct ModelServer {
     models: Vec<String>,
 }
 
-/// What is known of a server, as it is stored.
+/// The state of a server, as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Health {
     #[serde(default)]

@@ -38,7 +38,7 @@ pub struct Ahead {
 }
 
 impl Scheduler {
-    /// Holds what is stored against the clock.
+    /// Compares the stored instant with the clock.
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
         let limit = self.now().saturating_add(SLACK);
         let limit = limit.unwrap_or(Timestamp::MAX);

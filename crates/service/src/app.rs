@@ -321,7 +321,7 @@ impl App {
         });
     }
 
-    /// Ends at once and leaves what is under way as a crash would: the next start resumes it.
+    /// Ends at once and leaves runs under way as a crash would: the next start resumes them.
     /// Servers end with this process.
     pub fn abandon(self) {
         self.runtime.shutdown_background();

@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 /// Where commands find their skills.
 pub struct CommandShell {
     snapshot: Snapshot,
-    /// The home with what is known of its tools; nothing is started in it.
+    /// The home with its stored tools; no server is started.
     home: Option<App>,
     start: Zoned,
 }

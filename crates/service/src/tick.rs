@@ -1,5 +1,4 @@
-//! One look at the schedules without a daemon: what is due fires and runs, and interrupted runs continue.
-
+//! One look at the schedules without a daemon: due skills fire and run, and interrupted runs continue.
 use std::collections::HashSet;
 
 use deft_config::Home;
@@ -71,7 +70,7 @@ pub fn is_ahead(at: Timestamp) -> bool {
     at.duration_since(Timestamp::now()) > LATE
 }
 
-/// Fires what is due, at an instant or now, and drives it to its end.
+/// Fires the skills that are due, at an instant or now, and drives their runs to the end.
 pub fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickReport> {
     app.block_on(tick_once(app, home, at))
 }

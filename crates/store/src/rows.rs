@@ -58,7 +58,7 @@ pub struct FirstClaim {
     pub until: Timestamp,
     /// How many runs may be running at once in all.
     pub global_limit: Option<u32>,
-    /// What is known to happen first; stored only if the lease is given.
+    /// The first events; stored only if the lease is given.
     pub batch: Batch,
 }
 

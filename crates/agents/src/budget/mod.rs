@@ -186,7 +186,7 @@ impl Agents {
             if !is_only_held(&refusal, spending) {
                 return Err(self.refused(spending, refusal).await);
             }
-            // Calls that are under way take less than they may; what is left is known soon.
+            // Calls under way use less than they reserve; the real cost is known soon.
             let soon = tokio::time::sleep(LOOK_AGAIN);
             if since.elapsed() < PATIENCE && halt.run_until_cancelled(soon).await.is_some() {
                 continue;
@@ -223,7 +223,7 @@ impl Agents {
         }
     }
 
-    /// What is stored of a question that was answered, or was not, after so many requests.
+    /// The stored cost of a question after so many requests, with or without an answer.
     pub async fn spent(
         &self,
         spending: &Spending,

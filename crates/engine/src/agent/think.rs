@@ -22,7 +22,7 @@ use crate::ask::{self, Attention, Question};
 use crate::engine::Inner;
 use crate::perform::{Performer, cancelled, millis};
 
-/// What is known about an agent's work besides what it asks for.
+/// The context of a request of an agent.
 pub(crate) struct Job<'a> {
     pub(crate) lease: &'a Lease,
     pub(crate) attention: &'a Attention,

@@ -115,7 +115,7 @@ async fn call(
 }
 
 impl Engine {
-    /// A text about skills, with what is known of the tools behind them.
+    /// A text about skills, with the stored tools behind them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
         let skills = self.library().all_skills().await;
         let commands = self.inner.library.commands(&skills.all);

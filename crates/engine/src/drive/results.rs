@@ -138,7 +138,9 @@ impl Driver {
             if let Some(chat) = &chat {
                 match engine.leave_question(question, chat).await {
                     Ok(_) => continue,
-                    Err(error) => tracing::warn!(%error, "a question goes another way"),
+                    Err(error) => {
+                        tracing::warn!(%error, "a question could not be sent to its chat; it goes to the notify channel")
+                    }
                 }
             }
             let write = waiting::question(&run, question, now);

@@ -15,7 +15,7 @@ type Problem = (String, String);
 pub(super) struct ToolChecks(Mutex<HashSet<Problem>>);
 
 impl ToolChecks {
-    /// Checks all skills, and logs what is new.
+    /// Checks all skills, and logs new problems.
     pub(super) fn run(&self, engine: &Engine) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = HashSet::new();

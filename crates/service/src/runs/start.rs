@@ -1,5 +1,4 @@
-//! What is known of a run before it begins: the steps of its skill, its inputs, what it would do.
-
+//! Facts about a run before it begins: the steps of its skill, its inputs, its effects.
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

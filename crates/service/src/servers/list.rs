@@ -1,5 +1,4 @@
-//! Servers and what is known about them, without asking any.
-
+//! Servers and their stored state, without asking any.
 use deft_config::Home;
 use deft_schedule::show;
 use deft_tools::{Health, ServerOptions};

@@ -77,7 +77,7 @@ impl SkillCatalog {
         &self.library.moment
     }
 
-    /// What is known of the tools of the home.
+    /// The stored tools of the home.
     pub(crate) fn router(&self) -> Option<&Router> {
         self.home.as_ref().map(|home| home.engine.router())
     }

@@ -36,9 +36,9 @@ struct Shared {
 /// One chat.
 struct Chat {
     queue: UnboundedSender<Entry>,
-    /// What is said beside the queue, one after the other.
+    /// Messages beside the queue, sent one after the other.
     beside: UnboundedSender<String>,
-    /// What is worked on: its update, and its run as soon as there is one.
+    /// The message that is being answered: its update, and its run once admitted.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
     usage: ChatUsage,
     /// Messages whose runs wait, and whose waiting was told.
@@ -213,7 +213,7 @@ impl Chats {
         self.reply(chat, text);
     }
 
-    /// Stops what is worked on in a chat, and forgets what waits behind it.
+    /// Stops the current answer of a chat, and drops the messages behind it.
     async fn stop(&self, chat: &str) -> String {
         let current = self.0.with(chat, |chat| chat.current.clone());
         let working = current.as_ref().map(|(id, _)| *id);
@@ -263,7 +263,7 @@ async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
     }
 }
 
-/// Says what is said beside the queue of a chat, in order.
+/// Sends the messages beside the queue of a chat, in order.
 async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
     while let Some(text) = texts.recv().await {
         shared.send(&chat, &text).await;

@@ -5,8 +5,7 @@
 //! with the number of the next one, so that it is taken once, whatever Telegram repeats and wherever
 //! a crash comes; and Telegram is told to forget it only after that.
 //!
-//! Not here: what is done about any of it.
-
+//! Not here: acting on updates.
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,7 +39,7 @@ impl Entry {
         format!("telegram:{}", self.chat)
     }
 
-    /// Names what is said, however often it is said.
+    /// The key of the message, the same for each retry.
     pub(super) fn key(&self) -> String {
         match self.bot.as_str() {
             "" => format!("telegram:{}", self.id),
@@ -145,7 +144,7 @@ impl Book {
     }
 }
 
-/// What is kept of all chats, the oldest first.
+/// The stored messages of all chats, the oldest first.
 #[derive(Clone)]
 pub(super) struct Inbox {
     store: Arc<dyn Store>,
@@ -209,7 +208,7 @@ impl Inbox {
         }
     }
 
-    /// Changes what is kept, and what is known here after that has worked.
+    /// Stores a change, then applies it to the copy in memory.
     async fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> Result<T, Error> {
         let _one = self.writing.lock().await;
         let mut book = self.lock().clone();

@@ -173,7 +173,7 @@ impl Bot {
     }
 }
 
-/// The loop that asks what is new.
+/// The loop that asks for updates.
 struct Poll {
     client: Client,
     chats: Chats,

@@ -91,7 +91,7 @@ struct World {
     carrying: Option<JoinHandle<()>>,
 }
 
-/// Carries what is left for chats as the engine does, and tries again at once.
+/// Delivers messages to chats as the engine does, and retries at once.
 async fn carry(store: Arc<dyn Store>, client: Client) {
     loop {
         let now = Timestamp::now();
@@ -184,7 +184,7 @@ impl World {
         tokio::task::block_in_place(|| self.api.until(wanted))
     }
 
-    /// What is kept of the updates.
+    /// The stored updates.
     async fn inbox(&self) -> Value {
         let kept = self.store.setting("telegram.inbox").await.unwrap();
         kept.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())

@@ -68,7 +68,7 @@ pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
 }
 
 impl CatalogRouter {
-    /// For commands that only read: what is stored is used, and nothing is made.
+    /// For commands that only read: uses the stored catalogs and creates nothing.
     pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
         // Tools can be shown without what was stored about them.
         let (store, warning) = match app::read_store(home) {

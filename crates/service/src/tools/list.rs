@@ -22,7 +22,7 @@ pub struct ToolQuery {
     pub words: Vec<String>,
     /// Only tools of this server.
     pub server: Option<String>,
-    /// Ask the servers instead of using what is stored.
+    /// Ask the servers instead of using the stored catalogs.
     pub refresh: bool,
     /// How many at most.
     pub limit: Option<usize>,

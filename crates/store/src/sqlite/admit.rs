@@ -127,7 +127,7 @@ fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     known(db, "skill = ?1 AND slot = ?2", values)
 }
 
-/// A run that is there, or what is left of one that was deleted.
+/// A stored run, or the tombstone of a deleted one.
 fn known(
     db: &Connection,
     which: &str,

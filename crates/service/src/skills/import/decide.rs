@@ -189,7 +189,7 @@ impl Judge<'_> {
         self.defined(item).filter(|path| path != target)
     }
 
-    /// What is there already, be it loaded, hidden or broken.
+    /// The existing skill, be it loaded, hidden or broken.
     fn existing(&self, item: &Item) -> Option<PathBuf> {
         let target = &item.files.first()?.path;
         let in_place = || target.symlink_metadata().is_ok().then(|| target.clone());
