@@ -7,8 +7,6 @@
 //! Not here: I/O, clocks, async, a store, which tools and skills there are (a trait), models and
 //! their wires, money.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod classify;
 mod event;
 mod machine;

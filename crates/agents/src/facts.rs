@@ -211,7 +211,9 @@ impl<'a> AgentFacts<'a> {
         let router = &self.agents.router;
         let full = |name: &str| match router.find(name) {
             deft_tools::ToolLookup::Tool(info) => info.name,
-            _ => name.to_owned(),
+            deft_tools::ToolLookup::Ambiguous(_)
+            | deft_tools::ToolLookup::Missing { .. }
+            | deft_tools::ToolLookup::Unknown { .. } => name.to_owned(),
         };
         let called = full(tool);
         let is_behind = |skill: &Skill| {

@@ -227,6 +227,6 @@ pub fn text_of(outputs: &Value) -> String {
             None => outputs.to_string(),
         },
         Value::Null => String::new(),
-        other => other.to_string(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_)) => other.to_string(),
     }
 }

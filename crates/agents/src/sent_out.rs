@@ -132,7 +132,9 @@ impl Agents {
     fn asked_first(&self, offer: &Offer, agent: Option<&Agent>) -> Offer {
         let asks = agent.is_some_and(|agent| match self.router.find(&offer.tool) {
             ToolLookup::Tool(info) => offers::needs_approval(&info, &agent.approve),
-            _ => false,
+            ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+                false
+            }
         });
         Offer {
             approve: offer.approve || asks,

@@ -218,7 +218,30 @@ impl Error {
             }
             Self::BrokenSkill { .. } => Some(ProblemCode::BrokenSkill),
             Self::Inputs(_) => Some(ProblemCode::InvalidInput),
-            _ => None,
+            Self::UnknownAgent { .. }
+            | Self::Agent(_)
+            | Self::Pattern { .. }
+            | Self::UnknownConversation { .. }
+            | Self::KeyTaken { .. }
+            | Self::SlotGone { .. }
+            | Self::Refused(_)
+            | Self::NameTaken { .. }
+            | Self::NotARecord { .. }
+            | Self::NoTarget
+            | Self::NotEnabled { .. }
+            | Self::UnknownRun { .. }
+            | Self::AmbiguousRun { .. }
+            | Self::NotResumable { .. }
+            | Self::UnknownStep { .. }
+            | Self::Plan { .. }
+            | Self::Heal { .. }
+            | Self::NotExact { .. }
+            | Self::Replay { .. }
+            | Self::RevisionLost { .. }
+            | Self::Unstorable { .. }
+            | Self::Unreadable { .. }
+            | Self::Store(_)
+            | Self::Owner { .. } => None,
         }
     }
 
@@ -269,7 +292,7 @@ impl Error {
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
             Self::NotResumable { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint().map(Into::into),
-            _ => None,
+            Self::SlotGone { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
         }
     }
 }
@@ -278,7 +301,11 @@ impl Error {
 fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other @ (serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::Number(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -178,7 +178,7 @@ fn takes(schema: &Value, kinds: &[&str]) -> bool {
     match &schema["type"] {
         Value::Array(several) => several.iter().any(fits),
         Value::String(_) => fits(&schema["type"]),
-        _ => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
     }
 }
 

@@ -215,9 +215,31 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
         // Nor does the time that a step lets pass.
         Event::Begun(begun) => match *begun.call {
             Call::Wait { until } => Some(until.max(*at)),
-            _ => None,
+            Call::Tool { .. }
+            | Call::Compute
+            | Call::Condition
+            | Call::Expect { .. }
+            | Call::Agent { .. }
+            | Call::Skill { .. } => None,
         },
-        event => starts(event).then_some(*at),
+        event @ (Event::Prepared(_)
+        | Event::Started(_)
+        | Event::Reused { .. }
+        | Event::Skipped { .. }
+        | Event::Listed { .. }
+        | Event::Asked { .. }
+        | Event::Answered { .. }
+        | Event::Ended(_)
+        | Event::Agent { .. }
+        | Event::Healed { .. }
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Continued { .. }
+        | Event::Expired { .. }
+        | Event::Closed { .. }
+        | Event::Stopped { .. }
+        | Event::Resumed { .. }
+        | Event::Finished(_)) => starts(event).then_some(*at),
     })
 }
 
@@ -266,7 +288,24 @@ fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
             Event::Woken { path } => {
                 waiting.remove(path);
             }
-            _ => {}
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Reused { .. }
+            | Event::Skipped { .. }
+            | Event::Listed { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
+            | Event::Begun(_)
+            | Event::Ended(_)
+            | Event::Agent { .. }
+            | Event::Healed { .. }
+            | Event::Entered { .. }
+            | Event::Continued { .. }
+            | Event::Expired { .. }
+            | Event::Closed { .. }
+            | Event::Stopped { .. }
+            | Event::Resumed { .. }
+            | Event::Finished(_) => {}
         }
     }
     waiting
@@ -335,7 +374,23 @@ impl Inner {
             match event {
                 Event::Started(started) => return Ok(started.nonce.clone()),
                 Event::Prepared(found) => prepared = Some(found.clone()),
-                _ => {}
+                Event::Reused { .. }
+                | Event::Skipped { .. }
+                | Event::Listed { .. }
+                | Event::Asked { .. }
+                | Event::Answered { .. }
+                | Event::Begun(_)
+                | Event::Ended(_)
+                | Event::Agent { .. }
+                | Event::Healed { .. }
+                | Event::Woken { .. }
+                | Event::Entered { .. }
+                | Event::Continued { .. }
+                | Event::Expired { .. }
+                | Event::Closed { .. }
+                | Event::Stopped { .. }
+                | Event::Resumed { .. }
+                | Event::Finished(_) => {}
             }
         }
         let prepared = prepared.unwrap_or_else(|| RunPreparation {

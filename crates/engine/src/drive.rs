@@ -321,7 +321,10 @@ impl Driver {
                 };
                 return self.begin_agent(path, attempt, instructions.clone(), timeout);
             }
-            other => other,
+            other @ (Ask::Call { .. }
+            | Ask::Heal { .. }
+            | Ask::Sleep { .. }
+            | Ask::Question { .. }) => other,
         };
         let task = match action {
             Ask::Call {

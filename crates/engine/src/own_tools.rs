@@ -97,7 +97,31 @@ pub(crate) fn failure(error: &Error) -> Failure {
             FailureClass::NotFound
         }
         Error::Store(_) => FailureClass::Other,
-        _ => FailureClass::Invalid,
+        Error::UnknownAgent { .. }
+        | Error::Agent(_)
+        | Error::Pattern { .. }
+        | Error::UnknownConversation { .. }
+        | Error::BrokenSkill { .. }
+        | Error::KeyTaken { .. }
+        | Error::SlotGone { .. }
+        | Error::Refused(_)
+        | Error::NameTaken { .. }
+        | Error::NotARecord { .. }
+        | Error::NoTarget
+        | Error::NotEnabled { .. }
+        | Error::Inputs(_)
+        | Error::Flags(_)
+        | Error::AmbiguousRun { .. }
+        | Error::NotResumable { .. }
+        | Error::UnknownStep { .. }
+        | Error::Plan { .. }
+        | Error::Heal { .. }
+        | Error::NotExact { .. }
+        | Error::Replay { .. }
+        | Error::RevisionLost { .. }
+        | Error::Unstorable { .. }
+        | Error::Unreadable { .. }
+        | Error::Owner { .. } => FailureClass::Invalid,
     };
     let mut failure = Failure::new(class, error.to_string());
     failure.hint = error.hint();

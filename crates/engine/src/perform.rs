@@ -272,7 +272,11 @@ impl Performer {
         };
         let kind = match &*request.call {
             Call::Condition | Call::Expect { .. } => Kind::Condition,
-            _ => Kind::Block,
+            Call::Tool { .. }
+            | Call::Compute
+            | Call::Agent { .. }
+            | Call::Skill { .. }
+            | Call::Wait { .. } => Kind::Block,
         };
         let job = Job {
             code: code.source,

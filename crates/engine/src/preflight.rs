@@ -226,7 +226,12 @@ fn is_empty(value: &Value) -> bool {
                 Some(_) => lists.all(|(key, list)| match list {
                     // Each calendar under its name, with its busy times.
                     Value::Object(all) if key == "calendars" => all.values().all(is_empty),
-                    other => is_empty(other),
+                    other @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => is_empty(other),
                 }),
                 None => match map.get("count").or_else(|| map.get("total")) {
                     Some(count) => is_empty(count),

@@ -63,7 +63,11 @@ fn fields(map: &deft_model::Object) -> Option<String> {
     let line = |(key, value): (&String, &Value)| {
         let said = match value {
             Value::Bool(truth) => truth.to_string(),
-            other => words(other)?,
+            other @ (Value::Null
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => words(other)?,
         };
         let first = said.lines().next().unwrap_or_default();
         Some(format!("{key}: {}", cut(first, VALUE)))

@@ -43,11 +43,15 @@ impl Inner {
             .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
         sure.filter_map(|step| match &step.kind {
             StepKind::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
-            _ => None,
+            StepKind::Tool { .. }
+            | StepKind::Compute { .. }
+            | StepKind::Agent { .. }
+            | StepKind::Skill { .. }
+            | StepKind::Wait(_) => None,
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
             ToolLookup::Missing { nearest } => Some(absent(step, tool, &nearest)),
-            _ => None,
+            ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => None,
         })
     }
 }

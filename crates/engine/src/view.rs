@@ -150,7 +150,23 @@ fn check_failed(event: &Event) -> Option<&str> {
     match event {
         Event::Started(started) => started.check_failed.as_deref(),
         Event::Prepared(prepared) => prepared.check_failed.as_deref(),
-        _ => None,
+        Event::Reused { .. }
+        | Event::Skipped { .. }
+        | Event::Listed { .. }
+        | Event::Asked { .. }
+        | Event::Answered { .. }
+        | Event::Begun(_)
+        | Event::Ended(_)
+        | Event::Agent { .. }
+        | Event::Healed { .. }
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Continued { .. }
+        | Event::Expired { .. }
+        | Event::Closed { .. }
+        | Event::Stopped { .. }
+        | Event::Resumed { .. }
+        | Event::Finished(_) => None,
     }
 }
 
@@ -221,6 +237,6 @@ pub(crate) fn mask(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(mask),
         Value::Object(map) => map.values_mut().for_each(mask),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

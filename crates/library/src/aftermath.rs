@@ -91,7 +91,12 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
             standing: match ended.outcome {
                 // What was skipped did not run (X5).
                 Outcome::Skipped => row.standing.clone(),
-                _ => Standing {
+                Outcome::Success
+                | Outcome::Error
+                | Outcome::Missed
+                | Outcome::Blocked
+                | Outcome::Cancelled
+                | Outcome::Interrupted => Standing {
                     last_run_at: Some(ended.at),
                     last_run_status: Some(ended.outcome.to_string()),
                     last_run_summary: Some(ended.summary.clone()),
@@ -123,7 +128,11 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
             alert(&mut decision, row, ended, Kind::Failure);
             close_one_shot(&mut decision, terms, ended);
         }
-        _ => {}
+        Outcome::Error
+        | Outcome::Skipped
+        | Outcome::Missed
+        | Outcome::Blocked
+        | Outcome::Interrupted => {}
     }
     decision
 }
@@ -283,7 +292,15 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
         Kind::Blocked => "could not run",
         Kind::Interrupted => "was cut off",
         _ if ended.outcome == Outcome::Skipped => "was skipped",
-        _ => "failed",
+        Kind::Message
+        | Kind::Completion
+        | Kind::Failure
+        | Kind::Disabled
+        | Kind::Recovery
+        | Kind::Question
+        | Kind::Answer
+        | Kind::Paused
+        | Kind::Health => "failed",
     };
     let text = format!("`{}` {what}: {}{hint}", row.text.skill, ended.summary);
     decision.notices.push(notice(row, ended, kind, text));
@@ -298,7 +315,11 @@ pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) ->
     let what = match lost.outcome {
         Outcome::Missed => "was missed",
         Outcome::Skipped => "was skipped",
-        _ => return None,
+        Outcome::Success
+        | Outcome::Error
+        | Outcome::Blocked
+        | Outcome::Cancelled
+        | Outcome::Interrupted => return None,
     };
     let why: Failure = serde_json::from_str(&lost.error).ok()?;
     let skill = &row.text.skill;

@@ -204,7 +204,9 @@ impl<'a> Commands<'a> {
         let skill = found.ok_or_else(|| self.unknown(name))?;
         Ok(match &skill.skill.body {
             Body::Manual { text, .. } => deft_skillfile::flags(&text.read()),
-            _ => inputs_of(&skill.skill).iter().map(flag).collect(),
+            Body::Call { .. } | Body::Steps(_) | Body::Instructions(_) => {
+                inputs_of(&skill.skill).iter().map(flag).collect()
+            }
         })
     }
 
@@ -247,7 +249,7 @@ fn is_off(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => matches!(text.as_str(), "false" | "no" | "off" | "0"),
-        _ => false,
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
 }
 
@@ -260,14 +262,14 @@ fn flags_of(call: &Value) -> Option<Object> {
     match flags {
         Value::Object(flags) => Some(flags.clone()),
         Value::Null => Some(Object::new()),
-        _ => None,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
     }
 }
 
 fn inputs_of(skill: &Skill) -> &[Input] {
     match &skill.body {
         Body::Steps(workflow) => &workflow.inputs,
-        _ => &[],
+        Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
     }
 }
 
@@ -287,7 +289,13 @@ fn flag(input: &Input) -> Flag {
         required: false,
         value: match input.kind {
             InputType::Boolean => FlagValue::Presence,
-            _ => FlagValue::Any,
+            InputType::String
+            | InputType::Date
+            | InputType::Integer
+            | InputType::Number
+            | InputType::Array
+            | InputType::Object
+            | InputType::Any => FlagValue::Any,
         },
         default: Vec::new(),
     }
@@ -337,7 +345,11 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
 pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
     let cast = |(name, value): (String, Value)| match value {
         Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
-        other => (name, other),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => (name, other),
     };
     flags.into_iter().map(cast).collect()
 }
@@ -354,7 +366,7 @@ pub fn handler_tool(skill: &Skill) -> Option<String> {
 pub fn handler(skill: &Skill) -> Option<Handler> {
     match &skill.body {
         Body::Manual { handler, .. } => handler.as_deref().map(Handler::from_text),
-        _ => None,
+        Body::Call { .. } | Body::Steps(_) | Body::Instructions(_) => None,
     }
 }
 

@@ -45,7 +45,11 @@ impl AllowedArguments {
         match serde_json::from_str(pattern).ok()? {
             Value::Object(pattern) => Some(Self::Like(pattern)),
             Value::String(text) if text == ANYTHING => Some(Self::Anything),
-            _ => None,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => None,
         }
     }
 

@@ -194,7 +194,9 @@ fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
     let dialect = match file.dialect {
         Dialect::AgentSkills if prose => Dialect::AgentSkills,
         dialect if !new_body => dialect,
-        _ => Dialect::Record,
+        Dialect::AgentSkills | Dialect::ManPage | Dialect::Workflow | Dialect::Record => {
+            Dialect::Record
+        }
     };
     Skill {
         id: file.id.clone(),

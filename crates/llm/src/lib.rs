@@ -20,8 +20,6 @@
 //! Not here: the loop of an agent, which tools there are and what they do, budgets, a store, the
 //! configuration file, and any mending of what a model wrote.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod address;
 mod anthropic;
 mod draft;

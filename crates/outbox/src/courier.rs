@@ -256,7 +256,9 @@ impl Outbox {
         let tried = match &end {
             NoticeEnd::Sent { .. } => SendResult::Arrived,
             NoticeEnd::Again { at, .. } if asked.is_some() => SendResult::Refused(*at),
-            _ => SendResult::Failed,
+            NoticeEnd::Again { .. } | NoticeEnd::Later { .. } | NoticeEnd::Dead { .. } => {
+                SendResult::Failed
+            }
         };
         if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
             tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");

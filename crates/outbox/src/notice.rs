@@ -40,7 +40,9 @@ impl Kind {
             Outcome::Blocked => Self::Blocked,
             Outcome::Interrupted => Self::Interrupted,
             Outcome::Success => Self::Completion,
-            _ => Self::Failure,
+            Outcome::Error | Outcome::Skipped | Outcome::Missed | Outcome::Cancelled => {
+                Self::Failure
+            }
         }
     }
 

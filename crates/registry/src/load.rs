@@ -35,13 +35,13 @@ pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>)
     if let Some(old) = old.filter(|old| is_same(context, old, stamp)) {
         return old.clone();
     }
-    let content = metadata
+    let read = metadata
         .and_then(|metadata| read_known(path, &metadata, context.survey.options.max_file_bytes));
     // A file without a byte is most likely being written; another event will
     // say when it is there, and the next rescan if it stays as it is.
-    let unfinished = context.survey.live && content.as_ref().is_ok_and(Vec::is_empty);
+    let unfinished = context.survey.live && read.as_ref().is_ok_and(Vec::is_empty);
     let stamp = stamp.filter(|_| !unfinished);
-    let (outcome, diagnostics) = match content {
+    let (outcome, diagnostics) = match read {
         Ok(_) if unfinished => old.map_or((Outcome::Ignored, Vec::new()), |old| {
             (old.outcome.clone(), old.diagnostics.to_vec())
         }),

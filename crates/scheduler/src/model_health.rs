@@ -132,7 +132,7 @@ impl Scheduler {
             let skill = &loaded.skill;
             let steps = match &skill.body {
                 Body::Steps(workflow) => workflow.steps.as_slice(),
-                _ => &[],
+                Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
             };
             let asks = |action: &StepKind| matches!(action, StepKind::Agent { .. });
             tier(skill) == Tier::Agent || steps.iter().any(|step| asks(&step.kind))

@@ -348,6 +348,10 @@ pub fn open_store(home: &Home) -> Done<Arc<dyn Store>> {
 
 /// The store of a home for commands that only read: nothing is made. A home without a store has
 /// nothing in it.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "other errors of the store are all reported the same way"
+)]
 pub fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
     use deft_store::Error;
     let path = &home.config.store.path;

@@ -171,9 +171,12 @@ impl CommandShell {
 
     /// A skill that is missing because its file is broken is not a mistake in the command.
     fn broken(&self, problems: &[Problem]) -> Option<Failure> {
-        let name = problems.iter().find_map(|problem| match &problem.kind {
-            ProblemKind::UnknownSkill { name, .. } => Some(name.clone()),
-            _ => None,
+        let name = problems.iter().find_map(|problem| {
+            if let ProblemKind::UnknownSkill { name, .. } = &problem.kind {
+                Some(name.clone())
+            } else {
+                None
+            }
         })?;
         let path = deft_engine::broken_file(&self.snapshot, &name)?;
         Some(app::failure(&deft_engine::Error::BrokenSkill {

@@ -39,7 +39,7 @@ pub fn skills_run_by(skill: &Skill) -> Vec<String> {
     let mut run: Vec<String> = Vec::new();
     let steps = match &skill.body {
         Body::Steps(workflow) => workflow.steps.as_slice(),
-        _ => &[],
+        Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
     };
     for step in steps {
         if let StepKind::Skill { skill, .. } = &step.kind
@@ -222,7 +222,10 @@ impl Check<'_> {
             Some(node) => node.span,
             None => match &step.kind {
                 StepKind::Tool { tool, .. } => self.place(tool),
-                _ => Span::NONE,
+                StepKind::Compute { .. }
+                | StepKind::Agent { .. }
+                | StepKind::Skill { .. }
+                | StepKind::Wait(_) => Span::NONE,
             },
         }
     }

@@ -4,8 +4,6 @@
 //! clock (instants come in as values) and publishes nothing. `deft-store-testkit` has the memory
 //! store and the conformance suite that every backend passes.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod approvals;
 pub mod backend;
 mod conversations;

@@ -10,8 +10,6 @@
 //! from the failure's class), a store (catalogs are handed out and taken back),
 //! the configuration file, and any printing.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod arguments;
 mod breaker;
 mod builtin;

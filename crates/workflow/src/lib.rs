@@ -7,8 +7,6 @@
 //! This crate does not call tools, store events or know what a tool is; it does not decide who
 //! may run what, or when.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod apply;
 mod call;
 mod call_end;

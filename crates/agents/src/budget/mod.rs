@@ -160,7 +160,9 @@ impl Agents {
                 tokens: None,
                 micros: None,
             },
-            _ => bound.limit.clone(),
+            ExhaustedAction::Pause | ExhaustedAction::Skip | ExhaustedAction::Ask => {
+                bound.limit.clone()
+            }
         };
         let wish = Reserve {
             key: key.to_owned(),

@@ -20,7 +20,9 @@ const BY: &str = "deft approvals";
 pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
     let app = match command {
         Approvals::List { .. } | Approvals::Grants => App::to_read(&global.workspace())?,
-        _ => App::without_skills(&global.workspace())?,
+        Approvals::Approve { .. } | Approvals::Revoke { .. } | Approvals::Reject { .. } => {
+            App::without_skills(&global.workspace())?
+        }
     };
     match command {
         Approvals::List { all } => list(&app, *all, output),

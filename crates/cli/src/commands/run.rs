@@ -266,7 +266,11 @@ fn check_own_flags(skill: &PreparedSkill, inputs: &Object, output: &Output) -> D
 fn flat(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
-        other => vec![other],
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => vec![other],
     }
 }
 
@@ -289,6 +293,10 @@ fn read_file(path: &Path) -> Done<Object> {
 }
 
 /// `<(command)` and `/dev/stdin` are no regular files, and have another spelling.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "errors of other kinds are all reported the same way"
+)]
 fn unreadable(path: &Path, problem: &std::io::Error) -> Failure {
     let failure = Failure::file(path, "read", problem);
     match problem.kind() {

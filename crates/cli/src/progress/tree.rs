@@ -117,7 +117,25 @@ impl Tree {
                 self.begin_call(path, name, calls::arguments(args));
                 return true;
             }
-            _ => return false,
+            Change::Waits { .. }
+            | Change::ItemEnded
+            | Change::Retries { .. }
+            | Change::Postponed { .. }
+            | Change::Heals { .. }
+            | Change::Healed { .. }
+            | Change::Judged
+            | Change::Verifies
+            | Change::Done { .. }
+            | Change::Tolerated { .. }
+            | Change::Failed { .. }
+            | Change::Skipped { .. }
+            | Change::Reused
+            | Change::Asked { .. }
+            | Change::Answered { .. }
+            | Change::Dispatched { .. }
+            | Change::Returned { .. }
+            | Change::LookedUp { .. }
+            | Change::Refused { .. } => return false,
         };
         if let Some(line) = self.line_at(path) {
             line.mark = Mark::Running;

@@ -310,7 +310,7 @@ pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
     let words: Vec<&str> = match value {
         Value::String(word) => vec![word],
         Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
     };
     let known = || FailureClass::WORDS.iter().map(|(word, _)| *word);
     if words.is_empty() {

@@ -190,7 +190,9 @@ fn node(value: &Value, origin: &Origin) -> Node {
             Data::Table(fields.iter().map(field).collect())
         }
         Value::Array(items) => Data::List(items.iter().map(|item| node(item, origin)).collect()),
-        other => Data::Value(other.clone()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+            Data::Value(other.clone())
+        }
     };
     Node {
         data,

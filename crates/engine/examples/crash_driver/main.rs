@@ -9,6 +9,11 @@
 //!
 //! `crash_driver worker` stands in for the worker that runs Python: an interpreter that takes a
 //! second to load would never answer in a process that lives for a tenth of one.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "messages of other kinds are ignored"
+)]
 #![expect(
     clippy::unwrap_used,
     reason = "a test program stops at the first surprise"

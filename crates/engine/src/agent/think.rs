@@ -298,7 +298,11 @@ impl Performer {
     fn hide(&self, text: &str) -> String {
         match self.hide_value(Value::String(text.to_owned())) {
             Value::String(text) => text,
-            _ => text.to_owned(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => text.to_owned(),
         }
     }
 
@@ -313,7 +317,11 @@ impl Performer {
         match args {
             CallArgs::Object(args) => match self.hide_value(Value::Object(args)) {
                 Value::Object(args) => CallArgs::Object(args),
-                other => CallArgs::Invalid(other.to_string()),
+                other @ (Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_)) => CallArgs::Invalid(other.to_string()),
             },
             CallArgs::Invalid(raw) => CallArgs::Invalid(self.hide(&raw)),
         }

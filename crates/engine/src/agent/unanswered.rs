@@ -47,7 +47,7 @@ impl Engine {
         let stands = |run: &RunRow| match run.status {
             RunStatus::Waiting => AnswerState::Waiting,
             RunStatus::Running if !self.is_abandoned(run) => AnswerState::Elsewhere,
-            _ => AnswerState::Abandoned,
+            RunStatus::Queued | RunStatus::Running | RunStatus::Done => AnswerState::Abandoned,
         };
         let unanswered = runs.into_iter().map(|run| UnansweredMessage {
             text: message_of(&run),

@@ -139,7 +139,7 @@ impl Driver {
                 match engine.leave_question(question, chat).await {
                     Ok(_) => continue,
                     Err(error) => {
-                        tracing::warn!(%error, "a question could not be sent to its chat; it goes to the notify channel")
+                        tracing::warn!(%error, "a question could not be sent to its chat; it becomes a notice");
                     }
                 }
             }

@@ -191,7 +191,25 @@ impl Driver {
         let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
         let stopped = unpaid.and_then(|_| match &event {
             Event::Ended(ended) if ended.next == Next::Fail => ended.error.clone(),
-            _ => None,
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Reused { .. }
+            | Event::Skipped { .. }
+            | Event::Listed { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
+            | Event::Begun(_)
+            | Event::Ended(_)
+            | Event::Agent { .. }
+            | Event::Healed { .. }
+            | Event::Woken { .. }
+            | Event::Entered { .. }
+            | Event::Continued { .. }
+            | Event::Expired { .. }
+            | Event::Closed { .. }
+            | Event::Stopped { .. }
+            | Event::Resumed { .. }
+            | Event::Finished(_) => None,
         });
         self.record(event);
         // A run that is to be skipped when it cannot be paid for, and cannot from the beginning.
@@ -378,16 +396,19 @@ impl Driver {
         let payer = name(&Address::root()).unwrap_or_default();
         let below = match &thought {
             Thought::CallModel { agent, .. } if !agent.is_root() => name(agent),
-            _ => None,
+            Thought::CallModel { .. }
+            | Thought::CallTool { .. }
+            | Thought::Ask { .. }
+            | Thought::Prepare { .. } => None,
         };
         let parent = match &thought {
             Thought::Prepare { agent, .. } => agent.parent(),
-            _ => None,
+            Thought::CallModel { .. } | Thought::CallTool { .. } | Thought::Ask { .. } => None,
         };
         let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
         let authority = match &thought {
             Thought::CallTool { agent, .. } => thinking.machine.setup(agent),
-            _ => None,
+            Thought::CallModel { .. } | Thought::Ask { .. } | Thought::Prepare { .. } => None,
         };
         let authority = authority.map(|setup| setup.authority.clone());
         let around = self.machine.enclosing_skills(&path);

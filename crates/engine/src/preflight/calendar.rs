@@ -176,7 +176,7 @@ fn names(listed: &Value) -> Vec<String> {
             Some(inner) => return names(inner),
             None => &[],
         },
-        _ => &[],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => &[],
     };
     let name = |item: &Value| match item {
         Value::String(name) => Some(name.clone()),
@@ -184,7 +184,7 @@ fn names(listed: &Value) -> Vec<String> {
             let name = NAMES.iter().find_map(|key| map.get(*key)?.as_str());
             name.map(str::to_owned)
         }
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
     items.iter().filter_map(name).take(MOST).collect()
 }

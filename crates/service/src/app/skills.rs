@@ -21,7 +21,12 @@ pub fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String
         .iter()
         .filter_map(|file| match &file.state {
             State::Broken { kept: Some(id) } => Some((id, &file.path)),
-            _ => None,
+            State::Loaded(_)
+            | State::Index(_)
+            | State::Agent(_)
+            | State::Shadowed { .. }
+            | State::Broken { .. }
+            | State::Ignored => None,
         })
         .filter(|(id, _)| match &wanted {
             Some(wanted) => wanted.as_ref() == Some(id),

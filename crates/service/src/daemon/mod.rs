@@ -242,7 +242,7 @@ fn warn(registry: &Registry, home: &Home) {
                 let by = by.display();
                 tracing::warn!(%path, id, %by, "a skill file is hidden by another one");
             }
-            _ => {}
+            State::Loaded(_) | State::Index(_) | State::Agent(_) | State::Ignored => {}
         }
     }
     if let Some((problem, hint)) = channels::problem(&home.config) {

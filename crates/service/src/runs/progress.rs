@@ -148,7 +148,12 @@ impl Progress {
                 let attempt = begun.attempt;
                 let change = match *begun.call {
                     Call::Wait { until } => Change::Waits { until },
-                    _ => Change::Began { attempt },
+                    Call::Tool { .. }
+                    | Call::Compute
+                    | Call::Condition
+                    | Call::Expect { .. }
+                    | Call::Agent { .. }
+                    | Call::Skill { .. } => Change::Began { attempt },
                 };
                 (&begun.path, change)
             }

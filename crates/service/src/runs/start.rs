@@ -78,9 +78,10 @@ pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, PrepareError> {
     let plan = app.block_on(app.engine.plan(skill));
     plan.map(PreparedSkill).map_err(|error| PrepareError {
         failure: app::failure(&error),
-        broken_file: match error {
-            Error::BrokenSkill { path, .. } => Some(path.into()),
-            _ => None,
+        broken_file: if let Error::BrokenSkill { path, .. } = error {
+            Some(path.into())
+        } else {
+            None
         },
     })
 }

@@ -182,7 +182,20 @@ impl News {
                 let failure = match &event.what {
                     EventKind::Unable { failure } => Some(failure),
                     EventKind::Finished(finished) => finished.error.as_ref(),
-                    _ => None,
+                    EventKind::Began(_)
+                    | EventKind::Asked { .. }
+                    | EventKind::Replied { .. }
+                    | EventKind::Silent { .. }
+                    | EventKind::Told { .. }
+                    | EventKind::Question { .. }
+                    | EventKind::Answered { .. }
+                    | EventKind::Called { .. }
+                    | EventKind::Dispatched { .. }
+                    | EventKind::Returned { .. }
+                    | EventKind::Offered { .. }
+                    | EventKind::Reminded { .. }
+                    | EventKind::Rejected { .. }
+                    | EventKind::Reopened => None,
                 };
                 Some(Live::AgentEnded {
                     agent: self.agents.remove(agent)?,

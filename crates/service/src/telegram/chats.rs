@@ -92,7 +92,11 @@ impl Chats {
             };
             let taken = match command {
                 words::Command::New => fresh(),
-                _ => InboxItem::Nothing,
+                words::Command::Help
+                | words::Command::Stop
+                | words::Command::Cost
+                | words::Command::Skills
+                | words::Command::Unknown => InboxItem::Nothing,
             };
             self.0.inbox.take(id, taken).await?;
             self.command(command, chat).await;

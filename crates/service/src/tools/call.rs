@@ -158,7 +158,7 @@ fn cast(text: &str, schema: &Value) -> Value {
     let is_text = match &schema["type"] {
         Value::String(name) => name == "string",
         Value::Array(names) => names.iter().all(|name| name == "string" || name == "null"),
-        _ => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     };
     if is_text {
         return json!(text);
@@ -184,7 +184,15 @@ fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolRepl
         FailureClass::Cancelled => FailureKind::Interrupted,
         FailureClass::Invalid => FailureKind::Input,
         _ if misnamed => FailureKind::Input,
-        _ => FailureKind::Unsuccessful,
+        FailureClass::Network
+        | FailureClass::Auth
+        | FailureClass::Quota
+        | FailureClass::NotFound
+        | FailureClass::Timeout
+        | FailureClass::Limit
+        | FailureClass::Budget
+        | FailureClass::Interrupted
+        | FailureClass::Other => FailureKind::Unsuccessful,
     };
     let code = failure.code.map(ProblemCode::word);
     Err(CallFailure {

@@ -124,7 +124,9 @@ pub(crate) fn failed(class: FailureClass, message: &str) -> ChatAnswer {
 pub(crate) fn call(tool: &str, args: Value, ok: bool) -> [FakeAction; 2] {
     let args = match args {
         Value::Object(args) => args,
-        _ => Object::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Object::new()
+        }
     };
     let note = (!ok).then(|| "it broke".to_owned());
     [

@@ -44,7 +44,12 @@ fn sequence(items: &[Value], indent: usize, out: &mut String) {
                 mapping(object, indent + 2, &mut inner);
                 out.push_str(&inner[indent + 1..]);
             }
-            other => value_behind(other, indent, out),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => value_behind(other, indent, out),
         }
     }
 }

@@ -200,9 +200,10 @@ impl Scope<'_> {
             };
             let range = problem.range.unwrap_or(name.span.clone());
             let span = places.span(&range);
-            let message = match problem.rule {
-                Rule::LaterName => problem.message,
-                _ => format!("{}, so it is always None here", problem.message),
+            let message = if problem.rule == Rule::LaterName {
+                problem.message
+            } else {
+                format!("{}, so it is always None here", problem.message)
             };
             let near = problem
                 .help

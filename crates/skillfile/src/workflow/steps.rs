@@ -190,7 +190,9 @@ fn condition(fields: &Fields<'_>) -> Option<String> {
     Some(match scalar.value() {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        _ => scalar.text.clone(),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            scalar.text.clone()
+        }
     })
 }
 

@@ -101,7 +101,11 @@ fn openai(saying: &ScriptedReply) -> Value {
 pub(super) fn openai_call(call: &ScriptedCall) -> Value {
     let args = match &call.args {
         Value::String(raw) => raw.clone(),
-        args => args.to_string(),
+        args @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => args.to_string(),
     };
     let mut out = json!({"type": "function", "function": {"name": call.name, "arguments": args}});
     if let Some(id) = &call.id {

@@ -127,7 +127,11 @@ fn anthropic(saying: &ScriptedReply) -> Vec<String> {
             "content_block": {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}})));
         let args = match &call.args {
             Value::String(raw) => raw.clone(),
-            args => args.to_string(),
+            args @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_)) => args.to_string(),
         };
         let (first, second) = halves(&args);
         for half in ["", first, second] {

@@ -97,7 +97,11 @@ mod tests {
     fn args(value: Value) -> Object {
         match value {
             Value::Object(args) => args,
-            _ => Object::new(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Object::new(),
         }
     }
 

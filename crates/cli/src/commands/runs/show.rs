@@ -175,7 +175,9 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
     let said = match step.status {
         StepStatus::Error => step.error.as_ref().map(|error| error.message.clone()),
         StepStatus::Success => Some(short(&step.result)),
-        _ => Some(reason(step, zone)),
+        StepStatus::Pending | StepStatus::Running | StepStatus::Waiting | StepStatus::Skipped => {
+            Some(reason(step, zone))
+        }
     };
     let parts = [
         step.kind.clone(),
@@ -238,7 +240,9 @@ fn short(value: &Value) -> String {
         Value::Null => return String::new(),
         Value::Object(map) if map.is_empty() => return String::new(),
         Value::String(text) => text.replace('\n', " "),
-        other => other.to_string(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            other.to_string()
+        }
     };
     match text.char_indices().nth(VALUE) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -142,7 +142,9 @@ impl ServerEntry {
             let text = match arg {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
-                _ => return Err(wrong()),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                    return Err(wrong());
+                }
             };
             texts.push(self.fixed("an argument", &text));
         }
@@ -165,7 +167,9 @@ impl ServerEntry {
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
-                _ => return Err(format!("its `{key}.{name}` is not a text")),
+                Value::Null | Value::Array(_) | Value::Object(_) => {
+                    return Err(format!("its `{key}.{name}` is not a text"));
+                }
             };
             if let Some(text) = self.reference(&format!("{key}.{name}"), &text) {
                 fields.insert(name.clone(), json!(text));

@@ -90,7 +90,13 @@ impl Composer {
                 Ok(placed(token.span, Kind::Scalar(scalar)))
             }
             TokenKind::SequenceStart => self.deeper(|composer| composer.sequence(false)),
-            _ => {
+            TokenKind::MappingStart
+            | TokenKind::BlockEnd
+            | TokenKind::Entry
+            | TokenKind::Key
+            | TokenKind::Value
+            | TokenKind::DocumentEnd
+            | TokenKind::StreamEnd => {
                 let mut mapping = self.deeper(Self::mapping)?;
                 mapping.column = token.column;
                 Ok(mapping)
