@@ -143,7 +143,7 @@ fn set(args: &BudgetSet, workspace: &Workspace, output: &Output) -> Done {
             | Value::String(_)
             | Value::Array(_)
             | Value::Object(_)) => {
-                output.data(format!("set: {name} = {}", deft_config::literal(value)))?
+                output.data(format!("set: {name} = {}", deft_config::literal(value)))?;
             }
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
         Value::String(text) => output.data(text.as_str())?,
         Value::Object(map) if map.is_empty() => {}
         other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            output.document(other)?
+            output.document(other)?;
         }
     }
     Ok(code)
