@@ -230,7 +230,7 @@ impl Reader<'_> {
             (Rule::MissingName, "`name` is missing", "name"),
             (
                 Rule::MissingBody,
-                "there are no `instructions`",
+                "the record has no `instructions`",
                 "instructions",
             ),
             (

@@ -99,7 +99,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         "instructions",
         (
             Rule::MissingBody,
-            "there are no `instructions`",
+            "the record has no `instructions`",
             "say in a sentence what is to be done, also beside an `execution_plan`",
         ),
         sink,

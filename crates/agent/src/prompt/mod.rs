@@ -107,7 +107,7 @@ impl Default for PromptInput<'_> {
 pub struct PlaybookText<'a> {
     /// The skill.
     pub id: &'a str,
-    /// Why it is here, as [`Match::why`](crate::Match::why) says it.
+    /// Why it is here, as [`Match::reason`](crate::Match::reason) says it.
     pub why: &'a str,
     /// Its text.
     pub text: &'a str,

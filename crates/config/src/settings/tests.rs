@@ -227,7 +227,7 @@ fn a_model_that_cannot_be_asked_says_why() {
         ),
         (
             "[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO\"\n",
-            "it has no key: `env:NO` is not there: the variable is not set",
+            "it has no key: `env:NO` is not available: the variable is not set",
         ),
     ] {
         let config = config(text);

@@ -101,8 +101,10 @@ fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
     match name {
         Some(name) if servers.contains_key(name) => Ok(vec![name.to_owned()]),
         Some(name) => Err(no_such_server(name, home)),
-        None if servers.is_empty() => Err(Failure::input("no_servers", "there are no servers")
-            .hint("`deft mcp add` and `deft mcp import` bring servers in")),
+        None if servers.is_empty() => {
+            Err(Failure::input("no_servers", "no servers are configured")
+                .hint("`deft mcp add` and `deft mcp import` bring servers in"))
+        }
         None => {
             let enabled = servers.iter().filter(|(_, server)| server.enabled);
             Ok(enabled.map(|(name, _)| name.clone()).collect())

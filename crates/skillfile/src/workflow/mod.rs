@@ -216,7 +216,7 @@ fn check_any_steps(fields: &Fields<'_>, sink: &mut Sink) {
             .map
             .entry("steps")
             .map_or(Span::NONE, |entry| entry.key_span);
-        sink.report(Rule::MissingSteps, span, "there are no `steps`")
+        sink.report(Rule::MissingSteps, span, "the workflow has no `steps`")
             .help("add at least one step with an `id` and a `tool`");
     }
 }

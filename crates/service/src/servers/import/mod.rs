@@ -69,7 +69,7 @@ fn entries(file: &Path) -> Done<Map<String, Value>> {
         .find_map(|pointer| document.pointer(pointer)?.as_object());
     match found {
         Some(entries) if !entries.is_empty() => Ok(entries.clone()),
-        Some(_) => Err(nothing(format!("{place}: there are no servers in it"))),
+        Some(_) => Err(nothing(format!("{place}: it contains no servers"))),
         None => Err(nothing(format!(
             "{place}: it has neither `mcpServers` nor `servers`"
         ))),
