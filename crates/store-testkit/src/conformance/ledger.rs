@@ -42,10 +42,8 @@ async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> Reservation
 
 /// Reserves and must get it.
 async fn granted(store: &dyn Store, lease: &Lease, wish: Reserve) {
-    assert_eq!(
-        reserve(store, lease, wish).await,
-        ReservationResult::Granted
-    );
+    let answer = reserve(store, lease, wish).await;
+    assert_eq!(answer, ReservationResult::Granted);
 }
 
 async fn refused(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
