@@ -24,13 +24,13 @@ mod words;
 
 pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
 pub use results::Reply;
-pub use shown::RESULT_TAG;
 
 use std::collections::HashMap;
 
 use deft_model::{Message, ModelRequest, ToolChoice};
 
-use crate::event::{Address, AgentEnd, Event, EventKind};
+use crate::address::Address;
+use crate::event::{AgentEnd, Event, EventKind};
 use crate::request::{Facts, Request};
 use crate::setup::{Mode, Setup};
 use state::{Agent, CallState, Target, TurnState};
