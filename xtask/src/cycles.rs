@@ -15,7 +15,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("config", 3),
     ("engine", 13),
     ("llm", 12),
-    ("model", 3),
     ("registry", 10),
     ("schedule", 4),
     ("service", 7),
