@@ -16,7 +16,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("engine", 13),
     ("llm", 12),
     ("registry", 10),
-    ("schedule", 4),
     ("service", 7),
     ("skillfile", 24),
     ("tools", 9),
