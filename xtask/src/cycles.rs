@@ -11,7 +11,6 @@ use crate::source::{Source, product_sources};
 /// large fails as well.
 const KNOWN: &[(&str, usize)] = &[
     ("channels", 2),
-    ("config", 3),
     ("engine", 13),
     ("llm", 12),
     ("registry", 10),

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use deft_config::secrets::is_literal_secret;
-use deft_config::{Config, Editor, bad_name, config_file};
+use deft_config::{Config, Editor, bad_name, config_file, is_literal_secret};
 use deft_model::nearest;
 use deft_store::{Sqlite, SqliteOptions};
 use deft_wire::server::{ServerAdded, ServerRemoved};
