@@ -13,13 +13,12 @@ use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
 use deft_model::{Failure, FailureClass, visible};
 use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
-use jiff::Timestamp;
 use serde_json::json;
 
 use crate::Tell;
 use crate::buttons::buttons;
 use crate::log_file::LogFile;
-use crate::markdown::Renderer;
+use crate::notice_text::{chat_text, log_line, terminal_line};
 use crate::tool::ToolChannel;
 
 /// The channel that the configuration names.
@@ -301,46 +300,5 @@ fn undelivered(class: FailureClass, message: String) -> Undelivered {
     Undelivered {
         failure: Failure::new(class, message),
         retry_after: None,
-    }
-}
-
-/// A message as a chat shows it. Answers of models are markdown, which chats show as it is written.
-fn chat_text(notice: &Notice) -> String {
-    match notice.kind {
-        NoticeKind::Answer => Renderer::plain(&notice.text).trim_end().to_owned(),
-        _ => text(notice),
-    }
-}
-
-/// A message as one text, for channels that know no headings.
-pub(crate) fn text(notice: &Notice) -> String {
-    if notice.title.is_empty() {
-        notice.text.clone()
-    } else {
-        format!("{}\n{}", notice.title, notice.text)
-    }
-}
-
-/// A notice as a line of the log.
-fn log_line(notice: &Notice, key: &str, failed: Option<&Failure>) -> String {
-    let line = json!({
-        "at": Timestamp::now().to_string(),
-        "key": key,
-        "kind": notice.kind,
-        "title": notice.title,
-        "text": notice.text,
-        "skill": notice.skill,
-        "run": notice.run,
-        "error": failed.map(|failure| failure.message.as_str()),
-    });
-    line.to_string()
-}
-
-/// A notice as the terminal shows it.
-fn terminal_line(notice: &Notice, failed: Option<&Failure>) -> String {
-    let text = text(notice).replace('\n', ": ");
-    match failed {
-        None => format!("notice: {text}"),
-        Some(failure) => format!("notice: {text} (not delivered yet: {})", failure.message),
     }
 }
