@@ -15,7 +15,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("registry", 10),
     ("service", 7),
     ("skillfile", 24),
-    ("tools", 9),
     ("workflow", 17),
 ];
 
