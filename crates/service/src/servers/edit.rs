@@ -9,8 +9,8 @@ use deft_wire::server::{ServerAdded, ServerRemoved};
 use deft_wire::{Done, Failure};
 use serde_json::{Map, Value, json};
 
-use crate::app;
-use crate::tools::forget_server;
+use crate::router::forget_server;
+use crate::runtime;
 use crate::workspace::Workspace;
 
 /// A server to add.
@@ -145,7 +145,7 @@ fn forget(name: &str, file: &Path) {
         return;
     }
     let store = Sqlite::open(path, &SqliteOptions::default());
-    if let (Ok(store), Ok(runtime)) = (store, app::runtime()) {
+    if let (Ok(store), Ok(runtime)) = (store, runtime::start()) {
         runtime.block_on(forget_server(&store, name));
     }
 }

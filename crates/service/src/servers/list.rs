@@ -7,7 +7,8 @@ use deft_wire::Done;
 use deft_wire::server::{ServerList, ServerView, Transport};
 use jiff::tz::TimeZone;
 
-use crate::tools::{Opened, WithWarnings};
+use crate::router::Opened;
+use crate::tools::WithWarnings;
 use crate::workspace::Workspace;
 
 /// The servers of a home.

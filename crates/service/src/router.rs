@@ -12,14 +12,14 @@ use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options,
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
 
-use crate::app;
+use crate::store;
 use deft_channels::Tell;
 use deft_config::Home;
 use deft_config::Secrets;
 use deft_wire::Done;
 
 /// The router of a home, for a caller that has opened the store.
-pub(crate) async fn router(
+pub(crate) async fn of_home(
     home: &Home,
     store: Option<&Arc<dyn Store>>,
     tell: Tell,
@@ -69,7 +69,7 @@ impl Opened {
     /// For commands that only read: what is stored is used, and nothing is made.
     pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
         // Tools can be shown without what was stored about them.
-        let (store, warning) = match app::read_store(home) {
+        let (store, warning) = match store::read(home) {
             Ok(store) => (Some(store), None),
             Err(failure) => (None, Some(failure.message)),
         };
@@ -79,7 +79,7 @@ impl Opened {
 
     /// For commands that ask servers: what they say is stored.
     pub(crate) async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
-        Self::with(home, Some(app::open_store(home)?), tell).await
+        Self::with(home, Some(store::open(home)?), tell).await
     }
 
     /// The same for one server; the others do not exist.
@@ -205,7 +205,7 @@ type Stored = (
 async fn read_catalogs(store: &dyn Store) -> Done<Stored> {
     let rows = store.catalogs().await;
     let mut stored = Stored::default();
-    for (name, text, at) in rows.map_err(|problem| app::store(&problem))? {
+    for (name, text, at) in rows.map_err(|problem| store::failure(&problem))? {
         match serde_json::from_str::<Catalog>(&text) {
             Ok(catalog) => stored.0.push((catalog, at)),
             Err(_) => {
