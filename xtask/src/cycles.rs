@@ -13,7 +13,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("engine", 13),
     ("llm", 12),
     ("registry", 10),
-    ("skillfile", 24),
     ("workflow", 17),
 ];
 
