@@ -12,7 +12,6 @@ use crate::source::{Source, product_sources};
 const KNOWN: &[(&str, usize)] = &[
     ("engine", 13),
     ("llm", 12),
-    ("registry", 10),
     ("workflow", 17),
 ];
 

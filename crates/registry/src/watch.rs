@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::live::{Shared, Watching};
 use crate::options::{Options, Watch};
+use crate::shared::{Shared, Watching};
 
 /// What wakes the thread.
 pub(crate) enum Signal {
