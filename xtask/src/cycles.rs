@@ -11,7 +11,6 @@ use crate::source::{Source, product_sources};
 /// large fails as well.
 const KNOWN: &[(&str, usize)] = &[
     ("engine", 13),
-    ("llm", 12),
     ("workflow", 17),
 ];
 

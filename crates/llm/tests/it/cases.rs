@@ -6,8 +6,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use deft_llm::wire::{Head, Hearing, WireRequest, request};
-use deft_llm::{Delta, Failed, ModelOptions, ProviderKind};
+use deft_llm::exchange::{Hearing, request};
+use deft_llm::{Delta, Failed, Head, ModelOptions, ProviderKind, WireRequest};
 use deft_model::{
     CallArgs, Message, ModelReply, ModelRequest, Object, PromptPart, ToolCall, ToolChoice, ToolSpec,
 };
