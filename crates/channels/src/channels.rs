@@ -6,13 +6,14 @@ use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use deft_config::{ChannelKind, Config, Home, LogLimits, secrets};
 use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
 use deft_model::{Failure, FailureClass, visible};
 use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
+use parking_lot::RwLock;
 use serde_json::json;
 
 use crate::Tell;
@@ -38,13 +39,13 @@ impl LiveChannel {
 
     /// Uses another configuration from the next message on.
     pub fn follow(&self, config: &Config) {
-        let mut way = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut way = self.0.write();
         *way = Arc::new(way.following(config));
     }
 
     /// Why messages cannot arrive by the tool that is to carry them, if one is.
     pub async fn tool_problem(&self) -> Option<(String, String)> {
-        let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        let channels = Arc::clone(&self.0.read());
         channels.tool_problem().await
     }
 }
@@ -60,7 +61,7 @@ impl Channel for LiveChannel {
         &'a self,
         parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
-        let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        let channels = Arc::clone(&self.0.read());
         Box::pin(async move { channels.deliver(parcel).await })
     }
 }

@@ -86,7 +86,7 @@ impl Write for JsonLines {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use parking_lot::Mutex;
 
     use tracing_subscriber::layer::SubscriberExt;
 
@@ -112,7 +112,7 @@ mod tests {
             let hostile = "\x1b[8mhidden\u{202e}";
             tracing::warn!(server = %hostile, "said {hostile}");
         });
-        let text = String::from_utf8(seen.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(seen.lock().clone()).unwrap();
         let (time, _) = text.split_once(' ').unwrap();
         let said = "\\x1b[8mhidden\\u{202e}";
         assert_eq!(
@@ -130,7 +130,7 @@ mod tests {
 
     impl Write for Sink {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 

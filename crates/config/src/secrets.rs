@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use deft_registry::read_text;
 use deft_tools::{Secret, SecretSource};
+use parking_lot::Mutex;
 
 use crate::env;
 use crate::paths::resolve;
@@ -45,11 +46,11 @@ impl Secrets {
 
     /// What a person should know about secrets that were read so far.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.warnings.lock())
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }

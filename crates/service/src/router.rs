@@ -4,12 +4,13 @@
 //! Opening starts no server. New catalogs are stored as they come in.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, RunId};
 use deft_store::{NewNotice, RunRow, Store};
 use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options, Router};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::store;
@@ -135,7 +136,7 @@ impl Opened {
 
     /// What a server said when it was last asked, and when that was.
     pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
-        lock(&self.keeper.known).get(server).cloned()
+        self.keeper.known.lock().get(server).cloned()
     }
 
     /// Why a server did not answer the last time it was asked, and when that was. Nothing if it has
@@ -149,7 +150,7 @@ impl Opened {
     pub(crate) async fn close(self) -> Vec<String> {
         self.router.shutdown().await;
         let mut warnings = Vec::from_iter(self.warning);
-        let pending = std::mem::take(&mut *lock(&self.keeper.pending));
+        let pending = std::mem::take(&mut *self.keeper.pending.lock());
         for write in pending {
             if let Ok(Err(problem)) = write.await {
                 warnings.push(format!("a catalog of tools could not be stored: {problem}"));
@@ -181,7 +182,9 @@ impl Keeper {
 
     fn keep(&self, catalog: &Catalog) {
         let now = Timestamp::now();
-        lock(&self.known).insert(catalog.server.clone(), (catalog.clone(), now));
+        self.known
+            .lock()
+            .insert(catalog.server.clone(), (catalog.clone(), now));
         let text = serde_json::to_string(catalog);
         // The router tells from inside the runtime, and must not wait.
         let runtime = tokio::runtime::Handle::try_current();
@@ -190,7 +193,7 @@ impl Keeper {
         };
         let server = catalog.server.clone();
         let write = runtime.spawn(async move { store.keep_catalog(&server, &text, now).await });
-        lock(&self.pending).push(write);
+        self.pending.lock().push(write);
     }
 }
 
@@ -278,8 +281,4 @@ fn log_line(line: &LogLine) -> String {
         line.message,
         fields.unwrap_or_default()
     )
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

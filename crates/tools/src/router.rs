@@ -89,7 +89,7 @@ impl Router {
         self.inner.rebuild();
     }
 
-    /// Removes the tools of this process that `keep` does not want, for hosts that offer a fixed list.
+    /// Removes the built-in tools whose name `keep` rejects, for hosts that offer a fixed list.
     pub fn retain(&self, keep: impl Fn(&str) -> bool) {
         self.inner.builtins.lock().retain(|name, _| keep(name));
         self.inner.rebuild();

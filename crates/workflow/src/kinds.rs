@@ -32,7 +32,7 @@ pub(crate) enum Instructions {
 /// What repeating a step would do, as far as its kind says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnEffects {
-    /// Nothing, whatever the step says. What a nested skill does is up to its own steps.
+    /// None; `effects` of the step is ignored. The steps of a nested skill have their own.
     None,
     /// What its tool says, unless the step does.
     AsTool,
@@ -40,15 +40,26 @@ pub(crate) enum OwnEffects {
     Unknown,
 }
 
-/// Where the value of a step comes from.
+/// Where the value of a step comes from. It decides whether models see the value as untrusted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ValueSource {
+pub(crate) enum ValueSource<'a> {
     /// A tool, a model or another skill: others wrote it.
     Outside,
-    /// Python of the skill, from the values that it reads.
-    Code,
+    /// Text of the skill, which works with the values that it names.
+    Names(&'a str),
     /// The machine itself.
     Machine,
+}
+
+/// Where the value of a step of this kind comes from.
+pub(crate) fn value_source(kind: &StepKind) -> ValueSource<'_> {
+    match kind {
+        StepKind::Tool { .. } | StepKind::Agent { .. } | StepKind::Skill { .. } => {
+            ValueSource::Outside
+        }
+        StepKind::Compute { code } => ValueSource::Names(code),
+        StepKind::Wait(_) => ValueSource::Machine,
+    }
 }
 
 /// Why a step did not become a call.
@@ -108,14 +119,6 @@ impl CompiledStep {
         }
     }
 
-    pub(crate) fn value_source(&self) -> ValueSource {
-        match self {
-            Self::Tool { .. } | Self::Agent { .. } | Self::Skill { .. } => ValueSource::Outside,
-            Self::Compute => ValueSource::Code,
-            Self::Wait { .. } => ValueSource::Machine,
-        }
-    }
-
     /// The tool that it calls.
     pub(crate) fn tool(&self) -> Option<&Template> {
         let Self::Tool { tool, .. } = self else {
@@ -157,7 +160,7 @@ impl CompiledStep {
             Self::Agent { instructions } => {
                 let text = match instructions {
                     Instructions::Plain(text) => text.clone(),
-                    Instructions::Template(text) => check.text("args", text),
+                    Instructions::Template(text) => check.text("agent", text),
                 };
                 (None, Some(Value::String(text)))
             }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use deft_model::{Input, Step, StepKind};
+use deft_model::{Input, Step};
 
 use crate::code::mentions;
-use crate::kinds::ValueSource;
+use crate::kinds::{ValueSource, value_source};
 use crate::planned::PlannedStep;
 
 /// What has a part in a value.
@@ -55,15 +55,13 @@ fn sources_of_step(
     inputs: &[Input],
     known: &[Sources],
 ) -> Sources {
-    match planned.work.value_source() {
+    match value_source(&planned.step.kind) {
         ValueSource::Outside => Sources::outside(),
         ValueSource::Machine => Sources::default(),
-        ValueSource::Code => {
+        ValueSource::Names(text) => {
             let mut all = Sources::default();
-            if let StepKind::Compute { code } = &planned.step.kind {
-                let reads = |name: &str| mentions(code, name);
-                gather(&reads, steps, inputs, known, &mut all);
-            }
+            let reads = |name: &str| mentions(text, name);
+            gather(&reads, steps, inputs, known, &mut all);
             if let Some(list) = &planned.list {
                 gather(&|name| list.mentions(name), steps, inputs, known, &mut all);
             }

@@ -1,8 +1,8 @@
 //! Fills the shape of a skill of a file: what the file says, and over it what the store knows.
 
 use deft_model::{
-    Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile, Skill, Step,
-    StepKind,
+    Body, Confirmation, Details, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile,
+    Skill, Step, StepKind,
 };
 use deft_registry::Loaded;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
@@ -117,10 +117,17 @@ fn details(loaded: &Loaded) -> FileDetails {
         size: file.size_bytes,
         sha256: file.sha256.map(|digest| digest.to_string()),
     };
+    // Written out, so that a new field does not compile before it is shown. `as_written` shows the tags.
+    let Details {
+        tags: _,
+        author,
+        version,
+        created,
+    } = skill.details.clone();
     FileDetails {
-        author: skill.details.author.clone(),
-        version: skill.details.version.clone(),
-        created: skill.details.created.clone(),
+        author,
+        version,
+        created,
         priority: skill.priority,
         license: skill.open.license.clone(),
         compatibility: skill.open.compatibility.clone(),

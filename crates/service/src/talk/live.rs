@@ -3,7 +3,7 @@
 //! Text comes from the model while it is written and was not stored yet; everything else was.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
 use deft_engine::Published;
@@ -12,6 +12,7 @@ use deft_model::{CallArgs, Message, RunId};
 use deft_wire::chat::{ChatAnswer, ChatError};
 use deft_wire::run::RunView;
 use deft_workflow::Event;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -51,7 +52,7 @@ impl Teller {
 
     /// Tells everything that was published so far.
     fn catch_up(&self) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         let (events, news) = &mut *queue;
         loop {
             let published = match events.try_recv() {
@@ -368,11 +369,11 @@ mod tests {
             };
             sender.send(Arc::new(published)).unwrap();
         };
-        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let ears = Arc::clone(&heard);
         let listener: Listener = Arc::new(move |live| {
             if let Live::Refused { reason: told, .. } | Live::Text(told) = live {
-                ears.lock().unwrap().push(told);
+                ears.lock().push(told);
             }
         });
         let run = Arc::new(OnceLock::new());
@@ -388,7 +389,7 @@ mod tests {
             7
         };
         assert_eq!(teller.follow(events, work).await, 7);
-        assert_eq!(*heard.lock().unwrap(), ["first", "words", "second", "last"]);
+        assert_eq!(*heard.lock(), ["first", "words", "second", "last"]);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! Not here: how the message gets there, which is the part of the outbox.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use deft_engine::question_key;
 use deft_store::{NoticeFilter, NoticeStatus, Store};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::ask::{Answer, Asker, Question, Responds, Response};
@@ -27,7 +28,7 @@ struct Waiting {
 
 impl Open {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Tells whoever waits for it here the answer that is stored, and gives the question.

@@ -1,11 +1,12 @@
 //! Chats, each with its queue: messages of one are answered in order, those of several at once.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use deft_model::{FailureClass, RunId, RunStatus};
 use deft_store::Error;
 use deft_tools::telegram::{Client, SendOptions};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -59,8 +60,7 @@ impl Chats {
 
     /// Speaks as another bot from now on.
     pub(super) fn follow(&self, client: Client) {
-        let place = self.0.client.write();
-        *place.unwrap_or_else(PoisonError::into_inner) = client;
+        *self.0.client.write() = client;
     }
 
     /// The number of the next update of a bot.
@@ -434,12 +434,11 @@ impl Shared {
     }
 
     fn client(&self) -> Client {
-        let client = self.client.read();
-        client.unwrap_or_else(PoisonError::into_inner).clone()
+        self.client.read().clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Chat>> {
-        self.chats.lock().unwrap_or_else(PoisonError::into_inner)
+        self.chats.lock()
     }
 
     /// Does something with a chat, which begins if it is new.

@@ -1,9 +1,9 @@
 //! Tools that deft brings along, and the way to add more.
 //!
 //! A built-in tool is a definition and a handler, and its file says everything about it: name, words,
-//! schema, effects, what the options must say, whether people read its arguments. Handlers get arguments that
-//! have been checked and hold real secrets; they return a value or a failure,
-//! and know nothing of runs, retries or the store.
+//! schema, effects, the settings that enable it, and whether secrets in its arguments are shown by name only. Handlers
+//! get checked arguments with real secrets; they return a value or a failure, and know nothing of runs, retries or
+//! the store.
 
 mod file;
 mod folder;
@@ -69,7 +69,7 @@ pub struct Definition {
     pub checked: bool,
     /// Whether it may destroy something.
     pub destructive: bool,
-    /// Whether its annotations say what it does.
+    /// Whether it publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
     /// How secrets in its arguments reach it.
     pub secrets: SecretUse,
@@ -114,14 +114,14 @@ impl Definition {
         self
     }
 
-    /// The same for a tool whose arguments people read.
+    /// The same for a tool whose arguments are shown to people: secrets stay names.
     #[must_use]
     pub fn for_people(mut self) -> Self {
         self.secrets = SecretUse::Named;
         self
     }
 
-    /// The same for a tool that mends and checks its arguments itself, and better.
+    /// The same for a tool that repairs and checks its own arguments: the router skips the schema check.
     #[must_use]
     pub fn unchecked(mut self) -> Self {
         self.checked = false;
@@ -250,7 +250,7 @@ pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Builtin
     tools
 }
 
-/// A text argument that the schema has made sure of.
+/// A text argument that the schema guarantees; empty if it is optional and absent.
 fn text<'a>(arguments: &'a Object, name: &str) -> &'a str {
     arguments
         .get(name)

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
@@ -28,13 +30,13 @@ struct Screen(Arc<Mutex<String>>);
 
 impl Sink for Screen {
     fn put(&mut self, text: Styled) {
-        self.0.lock().unwrap().push_str(text.as_str());
+        self.0.lock().push_str(text.as_str());
     }
 }
 
 impl Screen {
     fn text(&self) -> String {
-        self.0.lock().unwrap().clone()
+        self.0.lock().clone()
     }
 
     /// What a terminal shows of it, without the blanks at the ends of lines.
@@ -59,7 +61,7 @@ struct Yes(Mutex<Vec<String>>);
 
 impl Asker for Yes {
     fn ask(&self, question: Question) -> Responds {
-        self.0.lock().unwrap().push(question.message);
+        self.0.lock().push(question.message);
         Box::pin(async { Some(Answer::Yes.into()) })
     }
 }
@@ -248,7 +250,7 @@ async fn questions_are_asked_and_wait_without_a_person() {
     world.fake.then([Do::Ask("delete it?")], "done: ");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(shown.ends_with("done: yes"), "{shown}");
-    assert_eq!(*yes.0.lock().unwrap(), ["delete it?"]);
+    assert_eq!(*yes.0.lock(), ["delete it?"]);
 }
 
 #[tokio::test]

@@ -3,8 +3,6 @@
 //!
 //! That one line is the only thing that is ever taken back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::echo::Typing;
 use super::lines::{self, Mark};
 use crate::output::{Output, clip};
@@ -15,6 +13,7 @@ use deft_service::markdown::Renderer;
 use deft_service::talk::Live;
 use deft_wire::chat::ChatAnswer;
 use deft_wire::model::{Object, RunStatus};
+use parking_lot::{Mutex, MutexGuard};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -218,7 +217,7 @@ impl View {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -153,6 +153,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     if let Some(details) = details {
         lines.add_some("author", details.author.as_ref());
         lines.add_some("version", details.version.as_ref());
+        lines.add_some("created", details.created.as_ref());
         lines.add_some("licence", details.license.as_ref());
         lines.add_some("needs", details.compatibility.as_ref());
     }

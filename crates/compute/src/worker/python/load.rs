@@ -84,7 +84,7 @@ fn interpreter() -> Interpreter {
         .collect();
     builder
         .add_native_modules(&natives)
-        .add_frozen_modules(rustpython_pylib::FROZEN_STDLIB)
+        .add_frozen_modules(include!(concat!(env!("OUT_DIR"), "/stdlib.rs")))
         // Ours come last and win over those of the same name.
         .add_frozen_modules(rustpython_vm::py_freeze!(dir = "lib"))
         .build()
