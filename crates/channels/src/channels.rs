@@ -13,14 +13,13 @@ use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, NoticeKind, Pa
 use deft_model::{Failure, FailureClass, visible};
 use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
-use jiff::Timestamp;
 use parking_lot::RwLock;
 use serde_json::json;
 
 use crate::Tell;
 use crate::buttons::buttons;
 use crate::log_file::LogFile;
-use crate::markdown::Renderer;
+use crate::notice_text::{chat_text, log_line, terminal_line};
 use crate::tool::ToolChannel;
 
 /// The channel that the configuration names.
@@ -302,55 +301,5 @@ fn undelivered(class: FailureClass, message: String) -> DeliveryError {
     DeliveryError {
         failure: Failure::new(class, message),
         retry_after: None,
-    }
-}
-
-/// A message as a chat shows it. Answers of models are markdown, which chats show as it is written.
-fn chat_text(notice: &Notice) -> String {
-    match notice.kind {
-        NoticeKind::Answer => Renderer::plain(&notice.text).trim_end().to_owned(),
-        NoticeKind::Message
-        | NoticeKind::Completion
-        | NoticeKind::Failure
-        | NoticeKind::Blocked
-        | NoticeKind::Interrupted
-        | NoticeKind::Disabled
-        | NoticeKind::Recovery
-        | NoticeKind::Question
-        | NoticeKind::Paused
-        | NoticeKind::Health => text(notice),
-    }
-}
-
-/// A message as one text, for channels that know no headings.
-pub(crate) fn text(notice: &Notice) -> String {
-    if notice.title.is_empty() {
-        notice.text.clone()
-    } else {
-        format!("{}\n{}", notice.title, notice.text)
-    }
-}
-
-/// A notice as a line of the log.
-fn log_line(notice: &Notice, key: &str, failed: Option<&Failure>) -> String {
-    let line = json!({
-        "at": Timestamp::now().to_string(),
-        "key": key,
-        "kind": notice.kind,
-        "title": notice.title,
-        "text": notice.text,
-        "skill": notice.skill,
-        "run": notice.run,
-        "error": failed.map(|failure| failure.message.as_str()),
-    });
-    line.to_string()
-}
-
-/// A notice as the terminal shows it.
-fn terminal_line(notice: &Notice, failed: Option<&Failure>) -> String {
-    let text = text(notice).replace('\n', ": ");
-    match failed {
-        None => format!("notice: {text}"),
-        Some(failure) => format!("notice: {text} (not delivered yet: {})", failure.message),
     }
 }

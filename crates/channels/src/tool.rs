@@ -11,7 +11,7 @@ use deft_model::{Failure, FailureClass, Object};
 use deft_tools::{Call, Reply, Router};
 
 use crate::arguments::{Unfit, Wishes, names};
-use crate::channels::text;
+use crate::notice_text::text;
 
 /// How long the tool may take; less than the engine waits, so that its answer counts.
 const ALLOWED: Duration = Duration::from_secs(50);

@@ -3,16 +3,24 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
-use crate::args::{ColorWhen, Global};
 use crate::failure::{Done, Failure, exit_code};
 use crate::terminal::{Stream, StyledText};
 use deft_config::env;
 use deft_wire::model::visible;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
 
 /// How to print.
 #[derive(Clone, Debug)]
@@ -25,12 +33,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(global: &Global) -> Self {
-        Self {
-            json: global.json,
-            quiet: global.quiet,
-            color: global.color,
-        }
+    pub(crate) fn new(json: bool, quiet: bool, color: ColorWhen) -> Self {
+        Self { json, quiet, color }
     }
 
     /// Prints data as text for people. Characters that would command a terminal are shown instead of

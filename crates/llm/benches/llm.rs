@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use deft_llm::wire::{Head, ReplyReader, request};
-use deft_llm::{Ask, Delta, ModelOptions, Models, ProviderKind};
+use deft_llm::exchange::{ReplyReader, request};
+use deft_llm::{Ask, Delta, Head, ModelOptions, Models, ProviderKind};
 use deft_model::{CallArgs, Message, ModelRequest, Object, PromptPart, ToolCall, ToolSpec};
 use deft_testkit::{Dialect, Gate, ModelAnswer, ModelServer};
 use serde_json::json;

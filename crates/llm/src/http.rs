@@ -11,10 +11,11 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use tokio::time::timeout;
 
 use crate::address::{address, join};
+use crate::exchange::{self, MOST_BYTES, ReplyReader};
+use crate::head::Head;
 use crate::provider::{Pong, Provider, Reply};
 use crate::provider_failure::ProviderFailure;
 use crate::wait::retry_after;
-use crate::wire::{self, Head, MOST_BYTES, ReplyReader};
 use crate::{ModelOptions, ReplyListener};
 
 /// One client for all models. It is made when the first model is asked, because reading the
@@ -56,8 +57,8 @@ impl Http {
         request: &ModelRequest,
         listener: Option<ReplyListener<'_>>,
     ) -> Result<ModelReply, ProviderFailure> {
-        let wire = wire::wire(self.options.provider);
-        let sent = wire::request(&self.options, request, listener.is_some());
+        let wire = exchange::wire(self.options.provider);
+        let sent = exchange::request(&self.options, request, listener.is_some());
         let url = address(wire, &self.options, &sent)?;
         let host = host(&url);
         let client = self.client()?;
@@ -85,7 +86,7 @@ impl Http {
     }
 
     async fn knock(&self) -> Result<(), ProviderFailure> {
-        let wire = wire::wire(self.options.provider);
+        let wire = exchange::wire(self.options.provider);
         let headers = wire.headers(self.options.key());
         let mut last = Ok(());
         for path in wire.pings() {
@@ -108,7 +109,7 @@ impl Http {
                     return Err(ProviderFailure::too_large(MOST_BYTES));
                 }
             }
-            last = wire::verdict(&self.options, &head, &body);
+            last = exchange::verdict(&self.options, &head, &body);
             if !matches!(head.status, 404 | 405) {
                 break;
             }

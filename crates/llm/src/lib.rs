@@ -11,6 +11,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `openai`, `anthropic`, `gemini`, `ollama` | one wire each: pure mappings, no I/O |
+//! | `wire`, `exchange` | what all wires do, and which provider has which |
 //! | `draft` | a reply in the making, from pieces of any wire |
 //! | `failed` | what a failure of a provider means |
 //! | `frames` | bytes of a stream into events |
@@ -23,8 +24,10 @@
 mod address;
 mod anthropic;
 mod draft;
+pub mod exchange;
 mod frames;
 mod gemini;
+mod head;
 mod http;
 mod models;
 mod ollama;
@@ -36,10 +39,12 @@ mod provider_failure;
 mod tries;
 mod unready;
 mod wait;
-pub mod wire;
+mod wire;
 
+pub use head::Head;
 pub use models::{Answer, Ask, Models};
 pub use options::{ModelOptions, ProviderKind};
 pub use price::Price;
 pub use provider::{Delta, Pong, Provider, Reply, ReplyListener};
 pub use provider_failure::{Overflow, ProviderFailure};
+pub use wire::WireRequest;

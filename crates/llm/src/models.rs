@@ -1,6 +1,6 @@
 //! All models by name, and what is asked of them.
 //!
-//! Not here: retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
+//! Not here: asking them, with retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -11,8 +11,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::{Http, Shared};
-use crate::tries::{Tries, words};
 use crate::unready::unready;
+use crate::wait::words;
 use crate::{ModelOptions, Provider, ReplyListener};
 
 /// Everything about one question to a model.
@@ -108,21 +108,6 @@ impl Models {
     /// All of them, in the order of the configuration.
     pub fn list(&self) -> &[ModelOptions] {
         &self.all
-    }
-
-    /// Asks a model, and the ones behind it if it does not answer.
-    pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
-        let cancelled = || {
-            Failure::new(
-                FailureClass::Cancelled,
-                "the caller no longer waits for the answer",
-            )
-        };
-        tokio::select! {
-            biased;
-            () = ask.cancel.cancelled() => Err(cancelled()),
-            answer = Box::pin(Tries::new(self, &ask).run()) => answer,
-        }
     }
 
     /// Whether the provider of a model is there (S0.68). Asks the model nothing and costs nothing.

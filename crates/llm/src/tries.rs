@@ -11,10 +11,27 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::models::{Behind, named, unknown};
 use crate::provider_failure::ProviderFailure;
-use crate::wait::{PATIENCE, backoff};
+use crate::wait::{PATIENCE, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
 
-pub(crate) struct Tries<'a> {
+impl Models {
+    /// Asks a model, and the ones behind it if it does not answer.
+    pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
+        let cancelled = || {
+            Failure::new(
+                FailureClass::Cancelled,
+                "the caller no longer waits for the answer",
+            )
+        };
+        tokio::select! {
+            biased;
+            () = ask.cancel.cancelled() => Err(cancelled()),
+            answer = Box::pin(Tries::new(self, &ask).run()) => answer,
+        }
+    }
+}
+
+struct Tries<'a> {
     models: &'a Models,
     ask: &'a Ask<'a>,
     /// When it is all over, and how long that was from the beginning.
@@ -33,7 +50,7 @@ enum Over {
 }
 
 impl<'a> Tries<'a> {
-    pub(crate) fn new(models: &'a Models, ask: &'a Ask<'a>) -> Self {
+    fn new(models: &'a Models, ask: &'a Ask<'a>) -> Self {
         // A deadline that no clock can show is none.
         let at = |given: Duration| Some((Instant::now().checked_add(given)?, given));
         Self {
@@ -45,7 +62,7 @@ impl<'a> Tries<'a> {
         }
     }
 
-    pub(crate) async fn run(mut self) -> Result<Answer, Failure> {
+    async fn run(mut self) -> Result<Answer, Failure> {
         let name = self.ask.model;
         let Some((asked, _)) = self.models.find(name) else {
             return Err(unknown(name));
@@ -234,15 +251,4 @@ fn all(failures: Vec<Failure>) -> Failure {
         first.message = format!("{}; {}", first.message, failure.message);
     }
     first
-}
-
-/// A length of time for people.
-pub(crate) fn words(length: Duration) -> String {
-    if length < Duration::from_secs(1) {
-        format!("{} ms", length.as_millis())
-    } else if length.subsec_millis() == 0 || length > Duration::from_mins(1) {
-        format!("{} s", length.as_secs())
-    } else {
-        format!("{:.1} s", length.as_secs_f64())
-    }
 }

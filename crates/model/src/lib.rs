@@ -16,6 +16,7 @@ mod flag;
 mod handler;
 mod ids;
 mod money;
+mod pattern;
 mod policy;
 mod problem;
 mod run;
@@ -27,7 +28,7 @@ mod text;
 mod trigger;
 mod visible;
 
-pub use agent::{Agent, AgentMode, fits};
+pub use agent::{Agent, AgentMode};
 pub use authority::Authority;
 pub use chat::{
     CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
@@ -41,6 +42,7 @@ pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
+pub use pattern::fits;
 pub use policy::{
     Budget, BudgetPeriod, DisabledReason, Effects, ExhaustedAction, Expect, FailureClass, Heal,
     Misfire, Overlap, Policy,

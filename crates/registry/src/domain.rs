@@ -7,8 +7,18 @@ use std::sync::Arc;
 
 use deft_model::{Dialect, DomainIndex, SkillId, Text};
 
-use crate::snapshot::Domain;
 use crate::unit::LoadedSkill;
+
+/// A domain and the skills in it.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its overview.
+    pub index: Arc<DomainIndex>,
+    /// Whether the overview was made up because no file has it.
+    pub generated: bool,
+    /// Its skills, by name.
+    pub skills: Vec<SkillId>,
+}
 
 /// Groups skills by domain and gives each domain its overview.
 pub(crate) fn group<'a>(

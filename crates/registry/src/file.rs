@@ -132,6 +132,11 @@ pub(crate) fn is_on_system_device(_: &Metadata) -> bool {
     false
 }
 
+/// The name of a file or folder, if it is text.
+pub(crate) fn file_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use deft_skillfile::{Diagnostic, Document, ParsedFile, Place, Profile, Rule, has_errors, parse};
 
-use crate::agents::LoadedAgent;
 use crate::digest::revision;
-use crate::file::read_known;
-use crate::scan::{Survey, file_name};
+use crate::file::{file_name, read_known};
 use crate::siblings;
 use crate::stamp::Stamp;
-use crate::unit::{Definition, LoadedSkill, Outcome, Unit};
+use crate::survey::Survey;
+use crate::unit::{Definition, LoadedAgent, LoadedSkill, Outcome, Unit};
 
 /// How the files of one folder are to be read.
 pub(crate) struct FolderContext<'a> {

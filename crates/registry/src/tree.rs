@@ -8,7 +8,8 @@ use deft_skillfile::Moment;
 use rayon::prelude::*;
 
 use crate::options::Options;
-use crate::scan::{Folder, Survey, Visit, scan};
+use crate::scan::scan;
+use crate::survey::{Folder, Survey, Visit};
 use crate::unit::{Definition, LoadedSkill, Outcome, Unit};
 
 /// Folders by path. Folders are shared between trees, so that a change reads

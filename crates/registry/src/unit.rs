@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_model::{Dialect, DomainIndex, Revision, SiblingFile, Skill};
+use deft_model::{Agent, Dialect, DomainIndex, Revision, SiblingFile, Skill};
 use deft_skillfile::Diagnostic;
 
-use crate::agents::LoadedAgent;
 use crate::stamp::Stamp;
 
 /// A skill as it was loaded: its content, its hash and the files around it.
@@ -20,6 +19,17 @@ pub struct LoadedSkill {
     pub path: Arc<Path>,
     /// The files beside it, by path.
     pub siblings: Vec<SiblingFile>,
+}
+
+/// An agent as it was loaded.
+#[derive(Clone, Debug)]
+pub struct LoadedAgent {
+    /// The agent.
+    pub agent: Agent,
+    /// The hash of its file.
+    pub revision: Revision,
+    /// The file that defines it; none for the default one.
+    pub path: Option<Arc<Path>>,
 }
 
 /// What a file defines.

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::live::{Shared, WatchMode};
 use crate::options::{Options, Watch};
+use crate::shared::{Shared, WatchMode};
 
 /// What wakes the thread.
 pub(crate) enum Signal {

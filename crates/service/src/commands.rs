@@ -16,7 +16,8 @@ use deft_wire::{Done, Failure, FailureKind};
 use jiff::Zoned;
 use serde_json::{Value, json};
 
-use crate::app::{self, App, broken_warning};
+use crate::app::{self, App};
+use crate::kept_skills::broken_warning;
 use crate::runs::{DrivenRun, StartRun};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;

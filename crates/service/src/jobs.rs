@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use crate::app::{self, App};
 use crate::shape::read_document;
+use crate::store;
 
 /// The jobs of a home, newest first.
 pub struct JobPages<'a> {
@@ -30,7 +31,7 @@ impl JobPages<'_> {
         };
         let page = self.app.engine.store().run_page(filter, self.end);
         let page = self.app.block_on(page);
-        let page = page.map_err(|error| app::store(&error))?;
+        let page = page.map_err(|error| store::failure(&error))?;
         self.end = page.end.or(self.end);
         page.runs.iter().map(|row| view(self.app, row)).collect()
     }
@@ -38,7 +39,9 @@ impl JobPages<'_> {
     /// How many jobs there are in all.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(filter());
-        self.app.block_on(count).map_err(|error| app::store(&error))
+        self.app
+            .block_on(count)
+            .map_err(|error| store::failure(&error))
     }
 }
 

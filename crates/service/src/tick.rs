@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::app::{self, App};
 use crate::runs;
+use crate::store;
 
 /// What one look did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -134,7 +135,7 @@ async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
     let mut rows = Vec::new();
     for run in runs {
         let row = app.engine.store().run(&run).await;
-        rows.extend(row.map_err(|error| app::store(&error))?);
+        rows.extend(row.map_err(|error| store::failure(&error))?);
     }
     Ok(rows)
 }
@@ -143,7 +144,7 @@ async fn enabled(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
     let mut skills = Vec::new();
     for name in names {
         let row = app.engine.store().skill(name).await;
-        let row = row.map_err(|error| app::store(&error))?;
+        let row = row.map_err(|error| store::failure(&error))?;
         skills.extend(row.map(|row| EnabledSkill {
             asks_model: row.text.tier == Tier::Agent.to_string(),
             skill: row.text.skill,

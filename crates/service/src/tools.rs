@@ -5,16 +5,16 @@
 
 mod approval;
 mod call;
-mod catalogs;
 mod list;
 
 pub use approval::{ApprovalState, forget};
 pub use call::{CallFailure, CalledTool, ToolRequest, call, read_value};
 
-pub(crate) use catalogs::{CatalogRouter, forget_server, remember, router};
 pub use deft_tools::first_sentence;
 pub(crate) use list::no_such_server;
 pub use list::{CatalogView, ShownTool, ToolQuery, catalog, list, show};
+
+use crate::router::CatalogRouter;
 
 /// A result, and what a person should know besides.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,13 +7,14 @@
 
 use deft_model::{Agent, AgentMode};
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::{Document, Place};
 use crate::fields::AGENT;
-use crate::parse::{Document, Place};
+use crate::markdown_file::{page, repaired_tree, split};
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::skillmd::{page, repaired_tree, split};
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 

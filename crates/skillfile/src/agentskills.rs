@@ -3,15 +3,16 @@
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::Place;
 use crate::embedded::embedded;
 use crate::fields::{DETAILS, Field, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
+use crate::markdown_file::page;
 use crate::names;
-use crate::parse::Place;
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::skillmd::page;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping, Node};

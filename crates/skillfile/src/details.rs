@@ -18,9 +18,9 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Details {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Severity;
     use crate::fields::{DETAILS, Field, Kind};
     use crate::render::details;
+    use crate::severity::Severity;
     use crate::yaml;
 
     /// Each row of the table is read, and written back as it was read.

@@ -3,15 +3,16 @@
 use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text, nearest};
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::{Document, Place};
 use crate::fields::{DETAILS, MANPAGE, POLICY};
 use crate::flags;
+use crate::markdown_file::{page, repaired_tree, split, trim_page_start};
 use crate::names::{RESERVED, is_dotted};
-use crate::parse::{Document, Place};
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::skillmd::{page, repaired_tree, split, trim_page_start};
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};

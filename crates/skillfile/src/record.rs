@@ -7,15 +7,16 @@ use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Timing, Trigge
 use serde_json::Value;
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::Document;
 use crate::embedded::json_offset;
 use crate::fields::{DETAILS, POLICY, RECORD};
 use crate::names::slug;
-use crate::parse::Document;
 use crate::plan;
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};

@@ -4,10 +4,11 @@ use deft_model::{SkillEvent, Timing, Trigger};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::fields::TRIGGER;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, locate};
 

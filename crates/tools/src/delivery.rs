@@ -10,8 +10,8 @@ use deft_model::{Failure, FailureClass};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder};
 
-use crate::builtin::transport;
 use crate::limit::words;
+use crate::transport::transport;
 
 /// The largest answer that is read; receipts are small.
 const MOST_BYTES: usize = 1024 * 1024;

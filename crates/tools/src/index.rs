@@ -32,6 +32,27 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// A built-in tool.
+    pub(crate) fn from_builtin(tool: &Arc<BuiltinTool>) -> Self {
+        Self {
+            info: tool.info().clone(),
+            checker: tool.checker().clone(),
+            target: Target::Builtin(tool.clone()),
+        }
+    }
+
+    /// The tools that a server has, as far as they are known.
+    pub(crate) fn from_server(server: &Arc<Server>) -> Vec<Self> {
+        let tools = server.tools().into_iter();
+        tools
+            .map(|(info, checker)| Self {
+                info,
+                checker,
+                target: Target::Server(server.clone()),
+            })
+            .collect()
+    }
+
     /// Whether the tool is meant by a name that another server could have too.
     pub(crate) fn is_bare(&self, name: &str) -> bool {
         !self.info.builtin && name == self.info.name

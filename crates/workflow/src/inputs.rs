@@ -5,7 +5,7 @@ use deft_model::{Input, InputType, Object, nearest};
 use regex::Regex;
 use serde_json::{Number, Value};
 
-use crate::decide::describe;
+use crate::value_kind::describe;
 
 /// Something wrong with one input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,14 +3,11 @@
 //! The only file of the interpreter that a new kind changes, beside the [`Call`] that it becomes.
 
 use deft_model::{Failure, StepKind, Wait};
-use deft_template::{EvalError, SyntaxError, Template};
+use deft_template::{EvalError, Scope, SyntaxError, Template};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::call::Call;
-use crate::dry::DryCheck;
-use crate::machine::Machine;
-use crate::scope::NameScope;
 use crate::tree::Tree;
 
 /// What a step does, its templates compiled.
@@ -71,6 +68,16 @@ pub(crate) enum RenderError {
     Template(&'static str, EvalError),
     /// Its values make no call.
     Failed(Failure),
+}
+
+/// Shows templates whose values may not be known yet; `place` says where a template stands.
+pub(crate) trait Preview {
+    /// A template as text.
+    fn text(&mut self, place: &str, template: &Template) -> String;
+    /// A template as a value.
+    fn template(&mut self, place: &str, template: &Template) -> Value;
+    /// A tree of templates as a value.
+    fn tree(&mut self, place: &str, tree: &Tree) -> Value;
 }
 
 impl CompiledStep {
@@ -139,7 +146,7 @@ impl CompiledStep {
     }
 
     /// Its name and its arguments in a dry run.
-    pub(crate) fn preview(&self, check: &mut DryCheck<'_>) -> (Option<String>, Option<Value>) {
+    pub(crate) fn preview(&self, check: &mut dyn Preview) -> (Option<String>, Option<Value>) {
         match self {
             Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
                 let name = check.text("name", name);
@@ -159,24 +166,22 @@ impl CompiledStep {
             }
         }
     }
-}
 
-impl Machine {
-    /// Renders a step into the call that it makes.
+    /// Renders it into the call that it makes. `wait_until` says when a wait that begins now is over;
+    /// its flag is true where the template gives an instant.
     pub(crate) fn render(
         &self,
-        now: Timestamp,
-        work: &CompiledStep,
-        view: &NameScope<'_>,
+        view: &dyn Scope,
+        wait_until: impl FnOnce(bool, &Template) -> Result<Timestamp, Failure>,
     ) -> Result<Call, RenderError> {
         let failed = |key| move |error| RenderError::Template(key, error);
-        Ok(match work {
-            CompiledStep::Tool { tool, args } => Call::Tool {
+        Ok(match self {
+            Self::Tool { tool, args } => Call::Tool {
                 tool: tool.render_text(view).map_err(failed("tool"))?,
                 args: args.render_object(view).map_err(failed("args"))?,
             },
-            CompiledStep::Compute => Call::Compute,
-            CompiledStep::Agent { instructions } => Call::Agent {
+            Self::Compute => Call::Compute,
+            Self::Agent { instructions } => Call::Agent {
                 instructions: match instructions {
                     Instructions::Plain(text) => text.clone(),
                     Instructions::Template(text) => text
@@ -184,14 +189,12 @@ impl Machine {
                         .map_err(failed("agent"))?,
                 },
             },
-            CompiledStep::Skill { skill, args } => Call::Skill {
+            Self::Skill { skill, args } => Call::Skill {
                 skill: skill.render_text(view).map_err(failed("skill"))?,
                 args: args.render_object(view).map_err(failed("args"))?,
             },
-            CompiledStep::Wait { until, text } => Call::Wait {
-                until: self
-                    .wait_until(now, view, (*until, text))
-                    .map_err(RenderError::Failed)?,
+            Self::Wait { until, text } => Call::Wait {
+                until: wait_until(*until, text).map_err(RenderError::Failed)?,
             },
         })
     }

@@ -8,8 +8,7 @@ use deft_model::Object;
 use serde_json::{Value, json};
 
 use crate::Path;
-use crate::public::{OPTIONS, with_fields};
-use crate::scope::{failure, seconds};
+use crate::public_form::{OPTIONS, failure, seconds, with_fields};
 
 /// The public form of an event of an agent; some have none.
 pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object)> {

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::state::{Agent, Call, CallEnd, CallState, Reminder, Target, Turn, TurnState};
 use super::turn::wrote_commands;
 use super::{CallRef, Divergence, Machine};
-use crate::event::{Address, Event, EventKind, WrittenCommand};
+use crate::address::Address;
+use crate::event::{Event, EventKind, WrittenCommand};
 use crate::setup::{Offer, Setup};
 
 impl Machine {

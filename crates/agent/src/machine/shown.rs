@@ -14,10 +14,7 @@ use serde_json::Value;
 use super::state::{Call, CallEnd, Target};
 use super::words::clip;
 use crate::event::Interpretation;
-use crate::prompt::neutralise;
-
-/// The tag around everything that comes from outside; what stands in it is data.
-pub const RESULT_TAG: &str = "result";
+use crate::prompt::{RESULT_TAG, neutralise};
 
 /// Tools of the host, by their names in the router, that give pages of skills.
 const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];

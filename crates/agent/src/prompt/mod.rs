@@ -22,7 +22,7 @@ pub use caps::Caps;
 pub use fit::closest;
 pub use sent_out::{DispatchInput, line, sent_out};
 pub use specs::{dispatch_agent, get_skill, is_read_only, use_skill};
-pub use untrusted::{FrameKind, TAG, frame, frame_value, neutralise};
+pub use untrusted::{FrameKind, RESULT_TAG, TAG, frame, frame_value, neutralise};
 
 use std::fmt;
 

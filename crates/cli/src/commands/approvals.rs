@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::{Approvals, Global};
 use crate::failure::Done;
 use crate::output::{Fit, Output, local, table_of};
-use deft_service::daemon::Lock;
+use deft_service::Lock;
 use deft_service::{App, approvals};
 use deft_wire::approval::{ApprovalAnswer, ApprovalDocument, ApprovalList, ApprovalView};
 

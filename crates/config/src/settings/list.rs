@@ -6,7 +6,7 @@ use super::check::shown;
 use super::kind::Kind;
 use super::table::{self, KEYS, Key, Meaning, Preset, Since, is_any};
 use super::tree::{Data, Origin, Settings};
-use crate::secrets;
+use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
 use deft_wire::{Done, Failure};
 
@@ -41,7 +41,7 @@ impl Setting {
         let value = self.value.as_ref()?;
         let name = self.path.last().map_or("", String::as_str);
         let hide = match (self.key.kind, value) {
-            (Kind::Reference, Value::String(text)) => secrets::is_literal_secret(name, text),
+            (Kind::Reference, Value::String(text)) => is_literal_secret(name, text),
             _ => false,
         };
         Some(if hide {

@@ -17,7 +17,8 @@ use super::problem::Problem;
 use super::store::StorePath;
 use super::table::{self, Meaning};
 use super::tree::{Data, Settings};
-use super::{Config, LogConfig, NotifyConfig, paths};
+use super::{Config, LogConfig, NotifyConfig};
+use crate::paths;
 
 /// Reads everything.
 pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem> {

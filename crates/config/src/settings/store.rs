@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::paths;
+use crate::paths;
 
 /// The file of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]

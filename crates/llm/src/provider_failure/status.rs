@@ -5,7 +5,7 @@ use std::time::Duration;
 use deft_model::FailureClass;
 
 use super::{Overflow, ProviderFailure, is_page, quote};
-use crate::wire::Head;
+use crate::head::Head;
 
 /// What a provider says about a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

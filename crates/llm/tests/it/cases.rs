@@ -6,8 +6,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use deft_llm::wire::{Head, ReplyReader, WireRequest, request};
-use deft_llm::{Delta, ModelOptions, ProviderFailure, ProviderKind};
+use deft_llm::exchange::{ReplyReader, request};
+use deft_llm::{Delta, Head, ModelOptions, ProviderFailure, ProviderKind, WireRequest};
 use deft_model::{
     CallArgs, Message, ModelReply, ModelRequest, Object, PromptPart, ToolCall, ToolChoice, ToolSpec,
 };

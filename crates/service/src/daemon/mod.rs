@@ -7,8 +7,7 @@ mod checks;
 mod follow;
 #[cfg(target_os = "linux")]
 mod footprint;
-mod lock;
-mod seed;
+mod hello;
 mod systemd;
 
 use std::path::PathBuf;
@@ -29,10 +28,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
 use crate::doorbell::{self, Ring};
-use crate::{talk, telegram};
-
-pub use lock::Lock;
-pub use seed::{seed_new_home, waiting_defaults};
+use crate::lock::Lock;
+use crate::{store, talk, telegram};
 
 /// Tools that plan something for later.
 const PLANNING_TOOLS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
@@ -152,7 +149,7 @@ impl Daemon {
         let pool = Pool::new(app::max_running(&self.home.config));
         let synced = engine.library().sync_files().await;
         synced.map_err(|error| app::failure(&error))?;
-        let is_first_start = seed::store_hello(&self.home, engine).await?;
+        let is_first_start = hello::store_hello(&self.home, engine).await?;
         let channel = LiveChannel::open(&self.home, engine.router(), self.tell);
         let serving = tokio::spawn({
             let (scheduler, pool, stop) = (self.app.scheduler(), pool.clone(), stop.clone());
@@ -188,8 +185,8 @@ impl Daemon {
         let scheduled = store.count_skills(scheduled).await;
         let next = store.next_due().await;
         Ok(Ready {
-            scheduled: scheduled.map_err(|error| app::store(&error))?,
-            next: next.map_err(|error| app::store(&error))?,
+            scheduled: scheduled.map_err(|error| store::failure(&error))?,
+            next: next.map_err(|error| store::failure(&error))?,
             zone: self.app.zone.clone(),
             is_first_start,
         })

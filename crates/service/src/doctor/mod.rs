@@ -14,7 +14,7 @@ use deft_wire::Done;
 use deft_wire::check::{Check, CheckList, CheckStatus};
 
 use crate::app::App;
-use crate::daemon::Lock;
+use crate::lock::Lock;
 use crate::workspace::Workspace;
 
 pub use models::ADD_A_MODEL;

@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::{StartRun, find_row};
 use crate::app::{self, App};
 use crate::ask::Asker;
+use crate::store;
 
 /// What is to be driven.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,7 +187,7 @@ impl Drive {
             return Ok(None);
         };
         let row = self.engine.store().run(run).await;
-        let row = row.map_err(|error| app::store(&error))?;
+        let row = row.map_err(|error| store::failure(&error))?;
         Ok(row.map(|row| DrivenRun {
             row: Box::new(row),
             existing: false,

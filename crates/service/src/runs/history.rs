@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use super::{find_row, view};
 use crate::app::{self, App};
 use crate::shape::read_document;
+use crate::store;
 
 /// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl RunPages<'_> {
         };
         let page = self.app.engine.store().run_page(filter, self.end);
         let page = self.app.block_on(page);
-        let page = page.map_err(|error| app::store(&error))?;
+        let page = page.map_err(|error| store::failure(&error))?;
         self.end = page.end.or(self.end);
         let listed = page.runs.iter().map(|row| {
             Ok(ListedRun {
@@ -68,7 +69,9 @@ impl RunPages<'_> {
     /// How many runs there are in all.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(self.filter.clone());
-        self.app.block_on(count).map_err(|error| app::store(&error))
+        self.app
+            .block_on(count)
+            .map_err(|error| store::failure(&error))
     }
 }
 

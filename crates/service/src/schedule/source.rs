@@ -13,7 +13,7 @@ use deft_wire::{Done, Failure};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::daemon;
+use crate::seed;
 use crate::skills::{SkillCatalog, zone};
 use crate::workspace::Workspace;
 
@@ -132,7 +132,7 @@ impl Source {
 
 /// Why a file that says `enabled: false` does not fire: some default skills wait for their tools.
 fn disabled_by_file(skill: &Skill) -> DisabledReason {
-    let waiting = daemon::waiting_defaults();
+    let waiting = seed::waiting_defaults();
     if waiting.iter().any(|id| id == skill.id.as_str()) {
         DisabledReason::MissingTools
     } else {

@@ -6,7 +6,8 @@ use deft_wire::Done;
 use deft_wire::server::{ServerList, ServerView, Transport};
 use jiff::tz::TimeZone;
 
-use crate::tools::{CatalogRouter, WithWarnings};
+use crate::router::CatalogRouter;
+use crate::tools::WithWarnings;
 use crate::workspace::Workspace;
 
 /// The servers of a home.

@@ -8,16 +8,17 @@ use deft_wire::server::{ProbeList, ProbeView, ProtocolEra, UnusableTool};
 use deft_wire::{Done, Failure};
 use tokio::task::JoinSet;
 
-use crate::app;
 use crate::doorbell::{self, Ring};
-use crate::tools::{CatalogRouter, WithWarnings, no_such_server, remember};
+use crate::router::{CatalogRouter, remember};
+use crate::store;
+use crate::tools::{WithWarnings, no_such_server};
 use crate::workspace::Workspace;
 
 /// Connects to one server, or to all that are enabled.
 pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnings<ProbeList>> {
     let home = workspace.home()?;
     let names = chosen(name, &home)?;
-    let store = app::open_store(&home)?;
+    let store = store::open(&home)?;
     let mut probing = JoinSet::new();
     for name in names {
         // A router for this server alone, so that no other server is started as well.

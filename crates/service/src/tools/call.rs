@@ -9,9 +9,12 @@ use deft_wire::{Done, FailureKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{CatalogRouter, WithWarnings};
-use crate::app::{self, App};
-use crate::daemon::{self, Lock};
+use super::WithWarnings;
+use crate::app::App;
+use crate::daemon;
+use crate::lock::Lock;
+use crate::router::CatalogRouter;
+use crate::runtime;
 use crate::workspace::Workspace;
 
 /// A call that a person asks for.
@@ -55,7 +58,7 @@ pub fn call(
         return call_in_engine(workspace, request, interrupt);
     }
     let home = workspace.home()?;
-    app::runtime()?.block_on(async {
+    runtime::start()?.block_on(async {
         let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let name = request.tool.clone();
         let result = send(&opened.router, request, interrupt).await;

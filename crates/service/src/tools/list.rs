@@ -9,10 +9,11 @@ use deft_wire::tool::{
 use deft_wire::{Done, Failure};
 use serde_json::Value;
 
+use super::WithWarnings;
 use super::approval::{self, ApprovalState};
-use super::{CatalogRouter, WithWarnings};
-use crate::app;
 use crate::doorbell::{self, Ring};
+use crate::router::CatalogRouter;
+use crate::store;
 use crate::workspace::Workspace;
 
 /// Which tools to list.
@@ -86,7 +87,7 @@ pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownT
     let home = workspace.home_to_read()?;
     let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let tool = find(&opened.router, name)?;
-    let grant = match app::read_store(&home) {
+    let grant = match store::read(&home) {
         Ok(store) => approval::find(&*store, &tool).await,
         // The warnings already mention that the store cannot be read.
         Err(_) => None,

@@ -16,13 +16,14 @@ use deft_model::{
 };
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::{Document, Place};
 use crate::fields::{CONFIRMATION, DETAILS, POLICY, WORKFLOW};
 use crate::names::{is_id, reserved_action};
-use crate::parse::{Document, Place};
 use crate::policy::{self, mappings};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 use crate::syntax;
@@ -30,7 +31,6 @@ use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping};
 
 use graph::Graph;
-pub(crate) use kinds::{KINDS, KindRow};
 use steps::Draft;
 pub(crate) use steps::{BUILT_IN, on_error};
 

@@ -6,12 +6,13 @@ use deft_model::{Input, Policy, nearest};
 use deft_template::{Condition, NameUse};
 
 use super::graph::Graph;
-use super::kinds::{Content, KINDS};
 use super::steps::{self, BUILT_IN, Draft};
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::expressions::each_template;
+use crate::fields::{Content, KINDS};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, Places};
 

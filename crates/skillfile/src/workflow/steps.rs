@@ -7,13 +7,14 @@ use deft_template::has_markup;
 use serde_json::Value;
 
 use super::kinds;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::expressions;
 use crate::fields::STEP;
 use crate::names::{is_identifier, is_keyword};
 use crate::policy::{expect, heals, mappings};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, Scalar};
 

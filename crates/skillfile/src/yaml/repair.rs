@@ -11,7 +11,6 @@
 use super::build::parse;
 use super::node::{Kind, Node, Style};
 use super::slips::{is_unclosed, tab_indent};
-use crate::fields::is_known_key;
 use crate::span::Span;
 
 /// A value that was taken as text, with the key it belongs to.
@@ -43,13 +42,20 @@ struct Mask {
     end: usize,
 }
 
+/// Whether some dialect reads a key.
+type IsKnownKey = fn(&str) -> bool;
+
 /// A tree in which the broken values are texts, and what they are.
-pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<RepairedValue>), RepairError> {
+pub(crate) fn repair(
+    text: &str,
+    offset: usize,
+    is_known_key: IsKnownKey,
+) -> Result<(Node, Vec<RepairedValue>), RepairError> {
     if conflict_marker(text).is_some() || tab_indent(text).is_some() {
         return Err(RepairError::Syntax);
     }
     let mut masks = Vec::new();
-    collect(text, offset, (0, 0), &mut masks)?;
+    collect(text, offset, (0, 0), is_known_key, &mut masks)?;
     let parsed = parse(&masked(text, &masks), offset).ok().flatten();
     let mut node = parsed.ok_or(RepairError::Syntax)?;
     masks
@@ -69,6 +75,7 @@ fn collect(
     text: &str,
     offset: usize,
     (base, indent): (usize, usize),
+    is_known_key: IsKnownKey,
     masks: &mut Vec<Mask>,
 ) -> Result<(), RepairError> {
     for (start, end) in entries(text, indent) {
@@ -82,10 +89,10 @@ fn collect(
             let inner = child_indent(&entry[value..]).ok_or(RepairError::Syntax)?;
             let children = value + first_line.len();
             let place = (base + start + children, inner);
-            collect(&entry[children..], offset, place, masks)?;
+            collect(&entry[children..], offset, place, is_known_key, masks)?;
             continue;
         }
-        check_swallowed(entry, (key, value), offset + base + start)?;
+        check_swallowed(entry, (key, value), offset + base + start, is_known_key)?;
         if is_torn(&entry[value..]) {
             return Err(RepairError::Syntax);
         }
@@ -98,13 +105,14 @@ fn collect(
     Ok(())
 }
 
-/// Refuses a value that reaches over a line with a known key;
+/// Refuses a value that reaches over a line with a key that a dialect reads;
 /// `Triggers: …` in the middle of a description is prose; `start` is the place
 /// of the entry in the file.
 fn check_swallowed(
     entry: &str,
     (key, value): (&str, usize),
     start: usize,
+    is_known_key: IsKnownKey,
 ) -> Result<(), RepairError> {
     let mut at = 0;
     for (nth, line) in entry.split_inclusive('\n').enumerate() {

@@ -7,16 +7,12 @@
 
 mod file;
 mod folder;
-mod heir;
 mod host;
 mod http;
-mod orphans;
-mod owner;
-mod proc;
-mod process;
 mod programs;
 mod shell;
 mod small;
+mod telegram;
 mod variables;
 
 use std::future::Future;
@@ -31,16 +27,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Checker;
 use crate::environment::Environment;
-use crate::index::{Entry, Target};
 use crate::options::Options;
 use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
 
 pub(crate) use folder::real_path;
-use heir::Bequest;
-pub(crate) use http::transport;
-pub(crate) use owner::Owner;
-use process::kill_group;
-pub(crate) use process::minimal_command;
 
 /// A future that may move between threads.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -230,12 +220,12 @@ impl BuiltinTool {
         }
     }
 
-    pub(crate) fn entry(self: &Arc<Self>) -> Entry {
-        Entry {
-            info: self.info.clone(),
-            checker: self.checker.clone(),
-            target: Target::Builtin(self.clone()),
-        }
+    pub(crate) fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    pub(crate) fn checker(&self) -> &Arc<Checker> {
+        &self.checker
     }
 }
 
@@ -253,7 +243,7 @@ pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Builtin
     let mut tools = vec![
         http::tool(settings),
         shell::tool(settings, environment),
-        crate::telegram::tool(settings, environment),
+        telegram::tool(settings, environment),
     ];
     tools.extend(file::tools(settings));
     tools.extend(small::tools(environment));

@@ -18,6 +18,7 @@ use crate::classify;
 use crate::limit::words;
 use crate::redact::Redaction;
 use crate::tool::DisabledTool;
+use crate::transport::transport;
 
 /// Our own code for a reply that was too large to be read.
 pub(super) const TOO_LARGE: i32 = -39_901;
@@ -189,7 +190,7 @@ fn classify_http(server: &str, error: &HttpError) -> Failure {
 }
 
 fn classify_request(server: &str, error: &reqwest::Error) -> Failure {
-    let failure = crate::builtin::transport(error);
+    let failure = transport(error);
     Failure {
         message: format!("the server `{server}`: {}", failure.message),
         ..failure

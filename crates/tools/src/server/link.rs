@@ -27,7 +27,8 @@ use super::guard::Guard;
 use super::resolved::ResolvedOptions;
 use super::stdio::Process;
 use super::watch::{SentFlag, Watch};
-use super::{Era, Server, fault, http};
+use super::{Server, fault, http};
+use crate::catalog::Era;
 use crate::options::Reach;
 
 /// The key under which a server finds the idempotency key of a call.

@@ -6,10 +6,10 @@ use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, Serve
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
+use super::Server;
 use super::link::Link;
 use super::vet::{ListedTool, VettedListing};
-use super::{Era, Server};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Era};
 
 /// The most pages, and the most tools, that a server may list.
 const MOST_PAGES: usize = 200;

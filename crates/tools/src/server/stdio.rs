@@ -24,7 +24,7 @@ use super::message::{self, ParsedMessage};
 use super::resolved::ResolvedOptions;
 use super::stderr;
 use super::watch::Watch;
-use crate::builtin::{Owner, minimal_command};
+use crate::process::{Owner, minimal_command};
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;

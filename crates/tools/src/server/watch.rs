@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::Owner;
+use crate::process::Owner;
 
 /// How much of a server's error output is kept.
 const KEPT: usize = 8 * 1024;

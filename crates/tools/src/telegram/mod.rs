@@ -5,12 +5,11 @@
 //! way out; what is asked for and read of it is up to the methods.
 //!
 //! Not here: retries and waiting (the outbox does that, told by the failure),
-//! which chat is meant when none is named (`tool.rs`), and who may write to the bot.
+//! which chat is meant when none is named (`arguments/chat.rs`), and who may write to the bot.
 
 mod chat;
 mod fault;
 mod split;
-mod tool;
 
 use std::time::Duration;
 
@@ -24,7 +23,6 @@ use crate::redact::Redaction;
 use crate::secret::{Secret, SecretSource};
 
 pub use chat::{Button, ChatId, Update, UpdateContent};
-pub(crate) use tool::tool;
 
 /// The messages that a text is sent as. Each of them is sent as one.
 pub fn parts(text: &str) -> Vec<&str> {

@@ -27,9 +27,9 @@ use crate::progress::say_through;
 use crate::prompt::Prompt;
 use deft_config::Home;
 use deft_service::app::App;
-use deft_service::daemon::{self, Lock};
 use deft_service::doctor::ADD_A_MODEL;
 use deft_service::talk::{self, Say, Talk};
+use deft_service::{Lock, seed};
 use deft_wire::chat::ChatUsage;
 use editor::{Lines, PipedLines, Terminal};
 use session::{CHANNEL, Session};
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         None => None,
     };
     // Playbooks are half of what an assistant knows.
-    daemon::seed_new_home(&home)?;
+    seed::seed_new_home(&home)?;
     let app = App::open(&global.workspace())?;
     output.complain_if(app.broken_warning(None));
     let chat = ChatSetup {

@@ -13,14 +13,14 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::app;
+use crate::store;
 use deft_channels::Tell;
 use deft_config::Home;
 use deft_config::Secrets;
 use deft_wire::Done;
 
 /// The router of a home, for a caller that has opened the store.
-pub(crate) async fn router(
+pub(crate) async fn of_home(
     home: &Home,
     store: Option<&Arc<dyn Store>>,
     tell: Tell,
@@ -72,7 +72,7 @@ impl CatalogRouter {
     /// For commands that only read: uses the stored catalogs and creates nothing.
     pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
         // Tools can be shown without what was stored about them.
-        let (store, warning) = match app::read_store(home) {
+        let (store, warning) = match store::read(home) {
             Ok(store) => (Some(store), None),
             Err(failure) => (None, Some(failure.message)),
         };
@@ -82,7 +82,7 @@ impl CatalogRouter {
 
     /// For commands that ask servers: what they say is stored.
     pub(crate) async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
-        Self::with(home, Some(app::open_store(home)?), tell).await
+        Self::with(home, Some(store::open(home)?), tell).await
     }
 
     /// The same for one server; the others do not exist.
@@ -210,7 +210,7 @@ type StoredCatalogs = (
 async fn read_catalogs(store: &dyn Store) -> Done<StoredCatalogs> {
     let rows = store.catalogs().await;
     let mut stored = StoredCatalogs::default();
-    for (name, text, at) in rows.map_err(|problem| app::store(&problem))? {
+    for (name, text, at) in rows.map_err(|problem| store::failure(&problem))? {
         match serde_json::from_str::<Catalog>(&text) {
             Ok(catalog) => stored.0.push((catalog, at)),
             Err(_) => {

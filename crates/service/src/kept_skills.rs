@@ -1,20 +1,19 @@
 //! The skills of a home as commands load them: with the last good state of those whose file is broken,
 //! and for people with what tools changed about them.
 //!
-//! Not here: how a daemon follows files (`up`), and what is wrong with a file (`validate`).
+//! Not here: how a daemon follows files (`daemon/`), and what is wrong with a file (`validate`).
 
 use std::collections::BTreeMap;
 
+use deft_config::Home;
 use deft_engine::FileChange;
-use deft_model::{Body, Skill, StepKind};
 use deft_registry::{Snapshot, State};
 
-use super::{read_store, runtime};
 use crate::library::Library;
-use deft_config::Home;
+use crate::{runtime, store};
 
 /// Which skills are used as they were before their files broke, in one line: one of them, or all.
-pub fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
+pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
     let wanted = skill.map(|name| snapshot.find(name).map(|loaded| loaded.skill.id.clone()));
     let kept: Vec<_> = snapshot
         .files()
@@ -55,29 +54,15 @@ pub fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String
     ))
 }
 
-/// The compute blocks of a skill.
-pub(super) fn blocks(skill: &Skill) -> Vec<&str> {
-    let Body::Steps(workflow) = &skill.body else {
-        return Vec::new();
-    };
-    let mut blocks = Vec::new();
-    for step in &workflow.steps {
-        if let StepKind::Compute { code } = &step.kind {
-            blocks.push(code.as_str());
-        }
-    }
-    blocks
-}
-
 /// The skills of a home, with the last good state of those whose file is broken (X14, S2.18). What
 /// the store cannot tell stays unknown, and is told as broken.
-pub fn load_kept(home: &Home, library: &Library) -> Snapshot {
+pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
     let snapshot = library.load();
     let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
     if !snapshot.files().iter().any(lost) {
         return snapshot;
     }
-    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+    let (Ok(runtime), Ok(store)) = (runtime::start(), store::read(home)) else {
         return snapshot;
     };
     let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
@@ -92,9 +77,12 @@ pub fn load_kept(home: &Home, library: &Library) -> Snapshot {
 
 /// The same as people see them: with what tools changed about skills of files, deleted ones among them.
 /// Beside them, what was changed, by skill. What the store cannot tell is as the files say.
-pub fn load_changed(home: &Home, library: &Library) -> (Snapshot, BTreeMap<String, FileChange>) {
+pub(crate) fn load_changed(
+    home: &Home,
+    library: &Library,
+) -> (Snapshot, BTreeMap<String, FileChange>) {
     let snapshot = load_kept(home, library);
-    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+    let (Ok(runtime), Ok(store)) = (runtime::start(), store::read(home)) else {
         return (snapshot, BTreeMap::new());
     };
     match runtime.block_on(store.changed_files()) {

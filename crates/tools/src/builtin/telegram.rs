@@ -5,15 +5,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Effects, Failure, Object};
 use serde_json::{Value, json};
 
-use super::{Client, SendOptions};
-use crate::builtin::{BuiltinTool, Context, Definition, Settings, handler};
+use super::{BuiltinTool, Context, Definition, Settings, handler, invalid};
 use crate::delivery;
 use crate::environment::Environment;
+use crate::telegram::{Client, SendOptions};
 
-pub(crate) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
+pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
     let definition = Definition::new(
         "telegram_send_message",
         "Send a message to a Telegram chat. Without a usable `chat_id` it goes to the primary chat; long texts become several messages.",
@@ -110,8 +110,4 @@ fn send_options(arguments: &Object) -> SendOptions {
         message_thread_id: number("message_thread_id"),
         skip_parts: 0,
     }
-}
-
-fn invalid(message: &str) -> Failure {
-    Failure::new(FailureClass::Invalid, message)
 }
