@@ -55,7 +55,7 @@ impl Agents {
         let runs = self.store().runs(filter).await.unwrap_or_default();
         let is_told = |run: &&RunRow| {
             let other = own.is_none_or(|own| own.id != run.id);
-            let here = conversation_of(run).is_none_or(|id| id == conversation);
+            let here = conversation_of(run).is_ok_and(|id| id.is_none_or(|id| id == conversation));
             other && here
         };
         let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();

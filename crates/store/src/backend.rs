@@ -16,7 +16,7 @@ impl RunRow {
             id: run.run.clone(),
             skill: run.skill.clone(),
             revision: run.revision.clone(),
-            tier: run.tier.clone(),
+            tier: run.tier,
             agent_id: run.agent_id.clone(),
             cause: run.cause.clone(),
             slot: run.slot,

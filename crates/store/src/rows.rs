@@ -2,7 +2,7 @@
 //!
 //! Bodies of events, inputs, outputs and errors are JSON texts that the store never looks into.
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use deft_model::{Outcome, Overlap, RunId, RunStatus, Tier};
 use jiff::Timestamp;
 
 use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
@@ -16,8 +16,8 @@ pub struct Admission {
     pub skill: String,
     /// The revision of the skill that it uses from beginning to end.
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
+    /// How the skill runs.
+    pub tier: Tier,
     /// Who owns the skill.
     pub agent_id: String,
     /// What fired it: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
@@ -340,8 +340,8 @@ pub struct RunRow {
     pub skill: String,
     /// Its pinned revision.
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
+    /// How the skill runs.
+    pub tier: Tier,
     /// Who owns the skill.
     pub agent_id: String,
     /// What fired it.

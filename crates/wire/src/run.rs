@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{FailureClass, Object, Outcome, ProblemCode, RunId, RunStatus, Usage};
+use deft_model::{FailureClass, Object, Outcome, ProblemCode, RunId, RunStatus, Tier, Usage};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ pub struct RunView {
     pub id: RunId,
     pub skill: String,
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
+    #[schemars(schema_with = "words::<Tier>")]
+    pub tier: Tier,
     pub agent_id: String,
     /// What fired it.
     pub cause: String,

@@ -60,7 +60,7 @@ pub(crate) fn view(row: &RunRow) -> Done<RunView> {
         id: row.id.clone(),
         skill: row.skill.clone(),
         revision: row.revision.clone(),
-        tier: row.tier.clone(),
+        tier: row.tier,
         agent_id: row.agent_id.clone(),
         cause: row.cause.clone(),
         slot: row.slot,

@@ -13,7 +13,7 @@ fn failed() -> RunRow {
         id: RunId::new("run_1"),
         skill: "demo".to_owned(),
         revision: "r".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "schedule".to_owned(),
         slot: Some(at("2026-01-26T13:00:00Z")),
@@ -70,7 +70,7 @@ fn queued() -> RunRow {
 fn the_shape_of_a_run_is_the_document_of_the_engine() {
     for row in [failed(), queued()] {
         let shown = serde_json::to_string(&view(&row).unwrap()).unwrap();
-        assert_eq!(shown, deft_engine::run_json(&row).to_string());
+        assert_eq!(shown, deft_engine::run_json(&row).unwrap().to_string());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Skills, their slots, and what the end of a run does to them.
 
-use deft_model::{DisabledReason, Outcome, Overlap};
+use deft_model::{DisabledReason, Outcome, Overlap, Tier, Trigger};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
@@ -18,10 +18,10 @@ fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
             name: name.to_uppercase(),
             origin: SkillOrigin::Record,
             revision: "sha256:7".to_owned(),
-            tier: "direct".to_owned(),
-            trigger: "cron".to_owned(),
+            tier: Tier::Direct,
+            trigger: Trigger::Cron,
             timing: Some(r#"{"interval_minutes":1}"#.to_owned()),
-            required_tools: r#"["log"]"#.to_owned(),
+            required_tools: vec!["log".to_owned()],
         },
         content: Some(format!(r#"{{"name":"{name}"}}"#)),
         standing: Standing::default(),
@@ -344,7 +344,7 @@ pub(super) async fn skills_are_listed_by_name(store: &dyn Store) {
     off.standing.disabled = Some(DisabledReason::MissingTools);
     "other".clone_into(&mut off.text.agent_id);
     off.text.origin = SkillOrigin::File;
-    "manual".clone_into(&mut off.text.trigger);
+    off.text.trigger = Trigger::Manual;
     put(store, off).await;
     let names = async |filter: SkillFilter| {
         let rows = store.skills(filter).await.unwrap();
@@ -377,7 +377,7 @@ pub(super) async fn skills_are_listed_by_name(store: &dyn Store) {
         ),
         (
             SkillFilter {
-                trigger: Some("cron".into()),
+                trigger: Some(Trigger::Cron),
                 ..any.clone()
             },
             "abc",

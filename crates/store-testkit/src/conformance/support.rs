@@ -27,7 +27,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
         run: id(run),
         skill: skill.to_owned(),
         revision: "sha256:1".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,

@@ -278,7 +278,7 @@ impl NewRun {
             row.id.as_str(),
             row.skill,
             row.revision,
-            row.tier,
+            row.tier.word(),
             row.agent_id,
             row.cause,
             maybe(row.slot),

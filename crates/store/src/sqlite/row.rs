@@ -60,7 +60,7 @@ pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
             id: run_id(row, 0)?,
             skill: row.get(1)?,
             revision: row.get(2)?,
-            tier: row.get(3)?,
+            tier: word(row, 3)?,
             agent_id: row.get(4)?,
             cause: row.get(5)?,
             slot: maybe_instant(row, 6)?,
@@ -175,6 +175,14 @@ pub(super) fn known_word<T>(
     from_word(&text).ok_or_else(|| {
         let error = format!("unknown word `{text}`").into();
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error)
+    })
+}
+
+/// The list of texts in a column, which is stored as JSON.
+pub(super) fn texts(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
     })
 }
 

@@ -234,7 +234,7 @@ impl Pair {
             run,
             skill: format!("skill{skill}"),
             revision: "sha256:1".to_owned(),
-            tier: "workflow".to_owned(),
+            tier: deft_model::Tier::Workflow,
             agent_id: "main".to_owned(),
             cause: "cli".to_owned(),
             slot: slot.map(|n| at(i64::from(n))),
