@@ -82,7 +82,7 @@ impl Agents {
             run.started_at.unwrap_or(run.admitted_at),
             &self.base.host_zone(),
         );
-        let how = match (run.status, &run.waiting_for) {
+        let how = match (run.status, run.waits_for()) {
             (RunStatus::Queued, _) => format!("is queued since {since}"),
             (RunStatus::Waiting, Some(reason)) => {
                 let reason: String = reason.chars().take(LONGEST_REASON).collect();

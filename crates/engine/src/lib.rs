@@ -48,7 +48,7 @@ pub use deft_library::{
 pub use deft_outbox::{
     Channel, Delivered, Kind as NoticeKind, Notice, Outbox, Parcel, Undelivered,
 };
-pub use drive::{DriveOutcome, WAITS_FOR_TOOL};
+pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
 pub use jobs::{JobState, JobStatus};
 pub use options::Options;

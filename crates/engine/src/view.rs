@@ -193,7 +193,7 @@ pub fn run_json(row: &RunRow) -> Result<Value, Error> {
         "parent": row.parent.as_ref().map(RunId::as_str),
         "status": row.status,
         "outcome": row.outcome,
-        "waiting_for": row.waiting_for,
+        "waiting_for": row.waits_for(),
         "inputs": json_text(Some(&row.inputs), "its inputs", row)?,
         "outputs": json_text(row.outputs.as_deref(), "its outputs", row)?,
         "error": json_text(row.error.as_deref(), "its error", row)?,

@@ -10,6 +10,11 @@ use crate::{Admission, NewApproval, RunRow, Write};
 use deft_model::{Failure, FailureClass, RunId, RunStatus};
 
 impl RunRow {
+    /// What it waits for, for people.
+    pub fn waits_for(&self) -> Option<&str> {
+        self.waiting_for.as_ref().map(|reason| reason.text.as_str())
+    }
+
     /// The row of a newly admitted run.
     pub fn queued(run: &Admission) -> Self {
         Self {

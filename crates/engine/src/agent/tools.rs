@@ -250,7 +250,7 @@ fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failu
 fn outcome(row: &RunRow) -> Result<Value, Failure> {
     if row.status != RunStatus::Done {
         return Ok(json!({ "run": row.id.as_str(), "status": row.status,
-            "waiting_for": row.waiting_for }));
+            "waiting_for": row.waits_for() }));
     }
     match row.outcome {
         Some(Outcome::Success) => {

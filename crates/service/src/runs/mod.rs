@@ -49,7 +49,7 @@ pub(crate) fn view(row: &RunRow) -> Done<RunView> {
         mask_text(&mut error.message);
         error.hint.iter_mut().for_each(mask_text);
     }
-    let mut waiting_for = row.waiting_for.clone();
+    let mut waiting_for = row.waits_for().map(str::to_owned);
     waiting_for.iter_mut().for_each(mask_text);
     let usage: Option<Usage> = read_optional(&row.id, row.usage.as_deref())?;
     let duration = row.finished_at.zip(row.started_at).map(|(end, start)| {
@@ -71,6 +71,7 @@ pub(crate) fn view(row: &RunRow) -> Done<RunView> {
         status: row.status,
         outcome: row.outcome,
         waiting_for,
+        waiting_kind: row.waiting_for.as_ref().map(|reason| reason.kind),
         inputs,
         outputs,
         error,

@@ -1,7 +1,7 @@
 //! Runs as their public shapes.
 
-use deft_model::{Outcome, RunId, RunStatus};
-use deft_store::RunRow;
+use deft_model::{Outcome, RunId, RunStatus, WaitKind};
+use deft_store::{RunRow, WaitReason};
 use serde_json::{Value, json};
 
 use super::view;
@@ -61,7 +61,10 @@ fn queued() -> RunRow {
         usage: None,
         started_at: None,
         finished_at: None,
-        waiting_for: Some("its turn".to_owned()),
+        waiting_for: Some(WaitReason {
+            kind: WaitKind::Answer,
+            text: "its turn".to_owned(),
+        }),
         ..failed()
     }
 }
@@ -80,7 +83,10 @@ fn secrets_are_shown_by_name() {
     let row = RunRow {
         inputs: json!({"key": secret, "list": [format!("x{secret}")]}).to_string(),
         error: Some(json!({"class": "other", "message": secret}).to_string()),
-        waiting_for: Some(secret),
+        waiting_for: Some(WaitReason {
+            kind: WaitKind::Answer,
+            text: secret,
+        }),
         ..failed()
     };
     let run = view(&row).unwrap();

@@ -1,9 +1,10 @@
 //! Skills, their slots, and what the end of a run does to them.
 
-use deft_model::{DisabledReason, Outcome, Overlap, Tier, Trigger};
+use deft_model::{DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
+use deft_store::WaitReason;
 use deft_store::{
     Admitted, Aftermath, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots, Put,
     SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, SlotStep, Standing, Store, Then,
@@ -426,15 +427,21 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
         events: vec![event("blocked")],
         then: Then::Park {
             wake_at: Some(at(900)),
-            waiting_for: "tool `x`".to_owned(),
+            waiting_for: WaitReason {
+                kind: WaitKind::Tool,
+                text: "tool `x`".to_owned(),
+            },
         },
         ..Batch::default()
     };
     append(store, &lease, park).await;
     assert_eq!(store.next_wake().await.unwrap(), Some(at(900)));
-    assert_eq!(store.wake("an answer", at(50)).await.unwrap(), 0);
+    let wake = |kind, reason| store.wake(kind, reason, at(50));
+    assert_eq!(wake(WaitKind::Answer, None).await.unwrap(), 0);
+    assert_eq!(wake(WaitKind::Tool, Some("tool `y`")).await.unwrap(), 0);
     assert_eq!(super::support::next(store, 60).await, None);
-    assert_eq!(store.wake("tool ", at(50)).await.unwrap(), 1);
+    assert_eq!(wake(WaitKind::Tool, Some("tool `x`")).await.unwrap(), 1);
+    assert_eq!(wake(WaitKind::Tool, None).await.unwrap(), 1);
     assert_eq!(store.next_wake().await.unwrap(), Some(at(50)));
     assert_eq!(super::support::next(store, 60).await.as_deref(), Some("r1"));
 }

@@ -3,9 +3,10 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use deft_model::{Outcome, Overlap, RunId};
+use deft_model::{Outcome, Overlap, RunId, WaitKind};
 use jiff::Timestamp;
 
+use deft_store::WaitReason;
 use deft_store::{
     Admission, Admitted, Answer, Appended, Batch, Claim, Claimed, Decision, Error, Finish,
     FirstClaim, Lease, NewApproval, NewEvent, RunRow, Store, Then, Write,
@@ -71,7 +72,10 @@ pub(super) fn park(wake_at: Option<Timestamp>) -> Batch {
     Batch {
         then: Then::Park {
             wake_at,
-            waiting_for: "an answer".to_owned(),
+            waiting_for: WaitReason {
+                kind: WaitKind::Answer,
+                text: "an answer".to_owned(),
+            },
         },
         ..Batch::default()
     }

@@ -6,7 +6,8 @@ mod mind;
 
 use std::fmt::Debug;
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use deft_model::{Outcome, Overlap, RunId, RunStatus, WaitKind};
+use deft_store::WaitReason;
 use deft_store::{
     Admission, Admitted, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
     NewApproval, NewEvent, Prune, RunFilter, Sqlite, SqliteOptions, Store, Then, Write,
@@ -330,7 +331,10 @@ impl Pair {
             0..4 => Then::Continue,
             4..7 => Then::Park {
                 wake_at: (then > 4).then(|| at(self.now + i64::from(then) * 2)),
-                waiting_for: "time".to_owned(),
+                waiting_for: WaitReason {
+                    kind: WaitKind::Time,
+                    text: "time".to_owned(),
+                },
             },
             _ => Then::Finish(Finish {
                 outcome: Outcome::Error,
