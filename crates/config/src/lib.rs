@@ -13,8 +13,8 @@ pub mod zone;
 pub use home::{Home, config_file, create_folder, ensure_home, system_moment};
 pub use secrets::Secrets;
 pub use settings::{
-    AgentConfig, Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind,
-    LogConfig, LogLimits, ModelConfig, NotifyConfig, Origin, Problem, Setting, Settings, StorePath,
-    all_settings, bad_name, config_schema, find_settings, kind_of, literal, read_value, resolve,
-    shown, split_key,
+    Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,
+    ModelConfig, NotifyConfig, Origin, Problem, Setting, Settings, StorePath, all_settings,
+    bad_name, config_schema, find_settings, kind_of, literal, read_value, resolve, shown,
+    split_key,
 };

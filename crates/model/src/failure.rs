@@ -29,7 +29,7 @@ pub struct Failure {
     /// moved often and few of them are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Box<Outage>>,
-    /// The scope of the budget that does not suffice, such as `skill:mail@2026-11-15`.
+    /// The scope of the budget of a day that does not suffice, such as `skill:mail@2026-11-15`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Box<str>>,
 }
@@ -106,7 +106,7 @@ impl Failure {
         self
     }
 
-    /// The same failure because the budget of a scope does not suffice.
+    /// The same failure because the budget of a day does not suffice.
     #[must_use]
     pub fn budget(mut self, scope: &str) -> Self {
         self.budget = Some(scope.into());

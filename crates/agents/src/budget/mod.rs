@@ -291,9 +291,7 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) 
         ),
     };
     let message = format!("the budget of {whose} does not suffice: {amount}");
-    Failure::new(FailureClass::Budget, message)
-        .budget(&refusal.scope)
-        .hint(hint)
+    Failure::new(FailureClass::Budget, message).hint(hint)
 }
 
 /// Whether there would be room if no other call were under way.
