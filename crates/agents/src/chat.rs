@@ -32,7 +32,7 @@ impl Agents {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
-        let attended = !is_alone(&brief.run);
+        let attended = !is_alone(&brief.run).map_err(|error| failed(&error))?;
         let said = ChatMessage {
             message: &brief.instructions,
             attended,

@@ -55,7 +55,7 @@ impl Agents {
         let runs = self.store().runs(filter).await.unwrap_or_default();
         let is_told = |run: &&RunRow| {
             let other = own.is_none_or(|own| own.id != run.id);
-            let here = conversation_of(run).is_none_or(|id| id == conversation);
+            let here = conversation_of(run).is_ok_and(|id| id.is_none_or(|id| id == conversation));
             other && here
         };
         let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();
@@ -82,7 +82,7 @@ impl Agents {
             run.started_at.unwrap_or(run.admitted_at),
             &self.base.host_zone(),
         );
-        let how = match (run.status, &run.waiting_for) {
+        let how = match (run.status, run.waits_for()) {
             (RunStatus::Queued, _) => format!("is queued since {since}"),
             (RunStatus::Waiting, Some(reason)) => {
                 let reason: String = reason.chars().take(LONGEST_REASON).collect();

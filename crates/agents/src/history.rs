@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_agent::{Address, ConversationRef, Event as AgentEvent, EventKind, Machine as Agent};
-use deft_base::Error;
+use deft_base::{Error, read_stored};
 use deft_model::{Failure, Message, RunId, estimate_tokens};
 use deft_store::{MessageRow, NewMessage, RunRow, Write};
 use deft_workflow::{Event, Path};
@@ -59,17 +59,21 @@ pub fn end_messages(
     run: &RunRow,
     failure: Option<&Failure>,
     at: Timestamp,
-) -> Vec<Write> {
+) -> Result<Vec<Write>, Error> {
     let root = Address::root();
     let begun = machine.setup(&root);
     let reference = begun.and_then(|setup| setup.conversation.as_ref());
     let conversation = reference.map(|reference| reference.id.clone());
     // An agent that could not even begin has said nothing, and that is worth a word.
-    let Some(conversation) = conversation.or_else(|| conversation_of(run)) else {
-        return Vec::new();
+    let conversation = match conversation {
+        Some(conversation) => conversation,
+        None => match conversation_of(run)? {
+            Some(conversation) => conversation,
+            None => return Ok(Vec::new()),
+        },
     };
     let say = |first: u32, messages: &[Message]| say(&conversation, first, messages, at);
-    match failure {
+    Ok(match failure {
         None => vec![say(0, &machine.messages(&root))],
         Some(failure) => {
             let lasting = begun.map(|_| say(0, &machine.lasting(&root)));
@@ -77,7 +81,7 @@ pub fn end_messages(
             let place = NOTES.saturating_add(run.finish_ordinal);
             lasting.into_iter().chain([say(place, &[note])]).collect()
         }
-    }
+    })
 }
 
 /// The first words of a run in its conversation: what it is asked. They are said when it is
@@ -132,7 +136,7 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
 
 /// The messages as a model gets them. The question of a run comes directly before its answer, also if
 /// other messages came in between. An unanswered question is left out, because its own run answers it.
-fn to_prompt(rows: &[MessageRow]) -> Arc<[Message]> {
+fn to_prompt(conversation: &str, rows: &[MessageRow]) -> Result<Arc<[Message]>, Error> {
     let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
     let mut ordered = Vec::with_capacity(rows.len());
     for row in rows {
@@ -145,12 +149,16 @@ fn to_prompt(rows: &[MessageRow]) -> Arc<[Message]> {
             None => ordered.push(row),
         }
     }
-    ordered.into_iter().filter_map(message_of).collect()
+    let read = |row: &MessageRow| message_of(conversation, row);
+    ordered.into_iter().map(read).collect()
 }
 
 /// A message as it was stored.
-pub(super) fn message_of(row: &MessageRow) -> Option<Message> {
-    serde_json::from_str(&row.body).ok()
+pub(super) fn message_of(conversation: &str, row: &MessageRow) -> Result<Message, Error> {
+    let seq = row.seq;
+    read_stored(&row.body, || {
+        format!("message {seq} of conversation `{conversation}`")
+    })
 }
 
 impl Agents {
@@ -185,7 +193,8 @@ impl Agents {
             from,
             upto,
         };
-        Ok((reference, to_prompt(&rows)))
+        let messages = to_prompt(conversation, &rows)?;
+        Ok((reference, messages))
     }
 
     async fn messages(
@@ -211,7 +220,7 @@ impl Agents {
             let after = reference.from.saturating_sub(1);
             let mut rows = self.messages(&reference.id, after, reference.upto).await?;
             rows.retain(|row| row.run.as_ref() != Some(run));
-            setup.history = to_prompt(&rows);
+            setup.history = to_prompt(&reference.id, &rows)?;
         }
         Ok(())
     }

@@ -6,14 +6,15 @@
 
 use std::sync::{Arc, Weak};
 
+use deft_base::Error;
 use deft_model::{Effects, Failure, FailureClass, Message, Object};
 use deft_store::{ConversationFilter, ConversationRow, FactFilter, FactRow, MessageRow, NewFact};
 use deft_tools::{Context, Definition, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::Agents;
 use crate::history::message_of;
+use crate::{Agents, prepare};
 
 const CONVERSATION_LIST: &str = "conversation_list";
 const CONVERSATION_READ: &str = "conversation_read";
@@ -223,7 +224,7 @@ impl Agents {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let messages = self.store().messages(&id, after, limit).await;
         let messages = messages.map_err(|error| failed(&error))?;
-        let (shown, last) = transcript(&messages);
+        let (shown, last) = transcript(&id, &messages).map_err(|error| prepare::failed(&error))?;
         let last = last.unwrap_or(after);
         Ok(
             json!({ "id": id, "title": row.title, "channel": row.channel, "last_seq": last,
@@ -316,19 +317,22 @@ fn page(entries: impl Iterator<Item = Value>) -> Vec<Value> {
 
 /// What was said in messages, as far as it fits, and the number of the last one that was looked at: a
 /// turn that only calls tools says nothing.
-fn transcript(rows: &[MessageRow]) -> (Vec<Value>, Option<u64>) {
-    let said: Vec<(u64, Value)> = rows.iter().filter_map(message_json).collect();
+fn transcript(conversation: &str, rows: &[MessageRow]) -> Result<(Vec<Value>, Option<u64>), Error> {
+    let mut said: Vec<(u64, Value)> = Vec::new();
+    for row in rows {
+        said.extend(message_json(row, message_of(conversation, row)?));
+    }
     let shown = page(said.iter().map(|(_, message)| message.clone()));
     let last = match said.get(shown.len()) {
         Some((next, _)) => Some(next.saturating_sub(1)),
         None => rows.last().map(|row| row.seq),
     };
-    (shown, last)
+    Ok((shown, last))
 }
 
 /// A message as its role and text; a turn that only calls tools says nothing.
-fn message_json(row: &MessageRow) -> Option<(u64, Value)> {
-    let (text, most) = match message_of(row)? {
+fn message_json(row: &MessageRow, message: Message) -> Option<(u64, Value)> {
+    let (text, most) = match message {
         Message::User { text } | Message::Assistant { text, .. } => (text, LONGEST_MESSAGE),
         Message::Tool { text, .. } => (text, LONGEST_RESULT),
     };
@@ -386,12 +390,31 @@ mod tests {
         let mut after = 0;
         while after < 10 {
             let left: Vec<MessageRow> = rows[usize::try_from(after).unwrap()..].to_vec();
-            let (shown, last) = transcript(&left);
+            let (shown, last) = transcript("conv_1", &left).unwrap();
             let seqs = shown.iter().map(|message| message["seq"].as_u64().unwrap());
             pages.push(seqs.collect::<Vec<_>>());
             after = last.unwrap();
         }
         assert_eq!(pages, [vec![1, 2, 3], vec![5, 6, 7], vec![9, 10]]);
-        assert_eq!(transcript(&[]), (Vec::new(), None));
+        assert_eq!(transcript("conv_1", &[]).unwrap(), (Vec::new(), None));
+    }
+
+    #[test]
+    fn a_damaged_message_is_an_error_that_names_it() {
+        let damaged = MessageRow {
+            body: "{".to_owned(),
+            ..row(
+                7,
+                &Message::User {
+                    text: String::new(),
+                },
+            )
+        };
+        let error = transcript("conv_1", &[damaged]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "message 7 of conversation `conv_1` cannot be read: \
+             EOF while parsing an object at line 1 column 1"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deft_model::ExhaustedAction;
 
 /// How agents behave that say nothing themselves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
     /// The agent of a chat that names none.
     pub default: String,

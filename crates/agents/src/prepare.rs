@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Limits, Mode, Offer, Setup};
-use deft_base::{Error, hex_digest};
+use deft_base::{Error, hex_digest, run_inputs};
 use deft_command::fill_page;
 use deft_library::denied;
 use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
@@ -29,7 +29,8 @@ impl Agents {
     /// What the agent of a step begins with.
     pub async fn setup(&self, brief: &Brief) -> Result<Box<Setup>, Failure> {
         self.router.refresh().await;
-        let setup = match conversation_of(&brief.run) {
+        let conversation = conversation_of(&brief.run).map_err(|error| failed(&error))?;
+        let setup = match conversation {
             Some(conversation) => self.chat_setup(brief, &conversation).await,
             None => self.skill_setup(brief).await,
         };
@@ -74,7 +75,9 @@ impl Agents {
             system: prompt.parts.into(),
             conversation: Some(conversation),
             history: Arc::default(),
-            task: self.task_of(brief, &pinned.skill),
+            task: self
+                .task_of(brief, &pinned.skill)
+                .map_err(|error| failed(&error))?,
             tools: reach.tools,
             shelf: reach.shelf,
             skills: reach.skills,
@@ -104,16 +107,16 @@ impl Agents {
     }
 
     /// What an agent is told to do. A page has its dates and the inputs of its run filled in (S2.9).
-    fn task_of(&self, brief: &Brief, skill: &Skill) -> String {
+    fn task_of(&self, brief: &Brief, skill: &Skill) -> Result<String, Error> {
         let text = &brief.instructions;
         if !matches!(skill.body, Body::Manual { .. }) {
-            return text.clone();
+            return Ok(text.clone());
         }
         let run = &brief.run;
-        let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let inputs = run_inputs(run)?;
         let start = run.started_at.unwrap_or(run.admitted_at);
         let start = start.to_zoned(self.base.host_zone());
-        fill_page(text, &start, &inputs).into_owned()
+        Ok(fill_page(text, &start, &inputs).into_owned())
     }
 
     /// Exactly the tools of a step, and the skills that a page refers to.

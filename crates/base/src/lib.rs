@@ -6,6 +6,7 @@
 mod bells;
 mod clock;
 mod error;
+mod stored;
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,12 +15,12 @@ use deft_skillfile::Moment;
 use deft_store::Store;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 pub use bells::Bells;
 pub use clock::{Clock, SystemClock};
 pub use error::Error;
+pub use stored::{read_instant, read_setting, read_stored, run_failure, run_inputs, run_outputs};
 
 /// The store, the clock and the bells. Cheap to clone: all clones share them.
 #[derive(Clone)]
@@ -95,17 +96,6 @@ impl Base {
             zone,
         }
     }
-}
-
-/// Reads JSON that the store keeps; `what` names the row for the error.
-pub fn read_stored<T: DeserializeOwned>(
-    text: &str,
-    what: impl FnOnce() -> String,
-) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|error| Error::Unreadable {
-        what: what(),
-        why: error.to_string(),
-    })
 }
 
 /// The SHA-256 of bytes, in hexadecimal digits.

@@ -19,8 +19,7 @@ pub use literal_secret::is_literal_secret;
 pub use paths::resolve;
 pub use secrets::Secrets;
 pub use settings::{
-    AgentConfig, Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind,
-    LogConfig, LogLimits, ModelConfig, NotifyConfig, Origin, Problem, Setting, Settings, StorePath,
-    all_settings, bad_name, config_schema, find_settings, kind_of, literal, read_value, shown,
-    split_key,
+    Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,
+    ModelConfig, NotifyConfig, Origin, Problem, Setting, Settings, StorePath, all_settings,
+    bad_name, config_schema, find_settings, kind_of, literal, read_value, shown, split_key,
 };

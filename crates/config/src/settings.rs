@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use deft_engine::AgentOptions;
 use deft_registry::{MAX_FILE_BYTES, read_text};
 use jiff::tz::TimeZone;
 
@@ -41,7 +42,7 @@ pub use engine::EngineConfig;
 pub use kind::Kind;
 pub use list::{Setting, all as all_settings, find as find_settings, split as split_key};
 pub use logs::{LogConfig, LogLimits};
-pub use mind::{AgentConfig, Allowance, BudgetConfig, ModelConfig};
+pub use mind::{Allowance, BudgetConfig, ModelConfig};
 pub use problem::Problem;
 pub use schema::schema as config_schema;
 pub use store::StorePath;
@@ -67,12 +68,10 @@ pub struct Config {
     pub notify: NotifyConfig,
     /// Models, in the order of their names.
     pub models: Vec<ModelConfig>,
-    /// What agents may do.
-    pub agent: AgentConfig,
+    /// How agents behave.
+    pub agent: AgentOptions,
     /// What models may use in a day.
     pub budget: BudgetConfig,
-    /// How much of a conversation a model is told again, in tokens.
-    pub history_tokens: u64,
     /// Whether messages to the bot are answered.
     pub telegram_chat: bool,
     /// Where the database is.

@@ -145,7 +145,7 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
         run: deft_model::RunId::new(format!("run_floor{}", now.as_nanosecond())),
         skill: "floor".to_owned(),
         revision: "r".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "thinker".to_owned(),
         cause: "bench".to_owned(),
         slot: None,

@@ -427,7 +427,7 @@ impl Inner {
         NewRun {
             skill: pinned.skill.id.to_string(),
             revision: pinned.revision.clone(),
-            tier: crate::agent::tier(&pinned.skill).to_string(),
+            tier: crate::agent::tier(&pinned.skill),
             agent_id: policy.agent_id.clone(),
             cause: fire.cause.clone(),
             slot: fire.slot,

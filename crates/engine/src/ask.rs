@@ -163,18 +163,27 @@ pub(crate) fn answer(word: &str) -> Answer {
 pub(crate) async fn at_terminal(
     attention: &Attention,
     row: &ApprovalRow,
-) -> Option<(Response, String)> {
+) -> Result<Option<(Response, String)>, Error> {
     let question = Question {
         approval: row.asked.id.clone(),
         run: row.run.clone(),
         path: Path::from_text(row.asked.path.clone()),
         message: row.asked.message.clone(),
         default: false,
-        operation: serde_json::from_str(&row.asked.operation).unwrap_or_default(),
+        operation: stored_operation(row)?,
     };
-    let asker = attention.asker.as_ref()?;
-    let answer = asker.ask(question).await?;
-    Some((answer, asker.name()))
+    let Some(asker) = attention.asker.as_ref() else {
+        return Ok(None);
+    };
+    let answer = asker.ask(question).await;
+    Ok(answer.map(|answer| (answer, asker.name())))
+}
+
+/// What a stored question is about.
+fn stored_operation(row: &ApprovalRow) -> Result<Operation, Error> {
+    read_stored(&row.asked.operation, || {
+        format!("the operation of approval `{}`", row.asked.id)
+    })
 }
 
 /// Who answers at the terminal, as the record says.
@@ -352,9 +361,7 @@ impl Engine {
     }
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {
-        let operation: Operation = read_stored(&row.asked.operation, || {
-            format!("the operation of approval `{}`", row.asked.id)
-        })?;
+        let operation = stored_operation(row)?;
         if let (Some(mark), None) = (&operation.remember, like) {
             return Ok(tool_grant(mark, by, self.inner.now()));
         }

@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_base::read_stored;
+use deft_base::run_inputs;
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{
     Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState, StoredEvent,
@@ -315,14 +315,16 @@ pub(crate) fn decode_events(
     run: &RunId,
     stored: &[StoredEvent],
 ) -> Result<Vec<(Timestamp, Event)>, Error> {
-    let one = |stored: &StoredEvent| {
-        let event = serde_json::from_str(&stored.body).map_err(|error| Error::Replay {
-            run: run.to_string(),
-            why: format!("event {} cannot be read: {error}", stored.seq),
-        })?;
-        Ok((stored.at, event))
-    };
+    let one = |stored: &StoredEvent| Ok((stored.at, decode_event(run, stored)?));
     stored.iter().map(one).collect()
+}
+
+/// An event as it was stored.
+pub(crate) fn decode_event(run: &RunId, stored: &StoredEvent) -> Result<Event, Error> {
+    serde_json::from_str(&stored.body).map_err(|error| Error::Replay {
+        run: run.to_string(),
+        why: format!("event {} cannot be read: {error}", stored.seq),
+    })
 }
 
 impl Inner {
@@ -405,9 +407,7 @@ impl Inner {
             revision: claimed.run.revision.clone(),
             execution_id: claimed.run.id.to_string(),
             workspace_uri: prepared.workspace_uri,
-            inputs: read_stored(&claimed.run.inputs, || {
-                format!("the inputs of run `{}`", claimed.run.id)
-            })?,
+            inputs: run_inputs(&claimed.run)?,
             nonce: prepared.nonce.clone(),
             check_failed: prepared.check_failed,
             authority: prepared.authority,

@@ -8,8 +8,8 @@ mod wait;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Authority, Effects, ExhaustedAction, Failure, Object, RunId};
-use deft_store::{Finish, Lease, RunRow, RunState, SkillRow, Write};
+use deft_model::{Authority, Effects, ExhaustedAction, Failure, Object, RunId, WaitKind};
+use deft_store::{Finish, Lease, RunRow, RunState, SkillRow, WaitReason, Write};
 use deft_workflow::{Ask, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -27,9 +27,6 @@ use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
 pub(crate) use think::StepAgent;
-
-/// How the reason of a run begins that waits for a tool or a server.
-pub const WAITS_FOR_TOOL: &str = "tool: ";
 
 /// The result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -392,28 +389,33 @@ impl Driver {
         let first = self.sleeping.iter().min().copied();
         let soon = now.saturating_add(self.engine.options.park_after).ok();
         let long = |until: &Timestamp| soon.is_some_and(|soon| *until > soon);
-        let waiting_for = match (self.unanswered.first(), &first) {
+        let answer = |question: &Question| {
+            let text = format!("an answer: {}", question.message);
+            (WaitKind::Answer, text)
+        };
+        let (kind, text) = match (self.unanswered.first(), &first) {
             (None, Some(_)) if self.blocked_by.is_some() => {
                 let what = self.blocked_by.as_ref().map(|failure| &failure.message);
-                format!("{WAITS_FOR_TOOL}{}", what.map_or("", String::as_str))
+                let text = format!("tool: {}", what.map_or("", String::as_str));
+                (WaitKind::Tool, text)
             }
-            (Some(question), None) => format!("an answer: {}", question.message),
+            (Some(question), None) => answer(question),
             (Some(question), Some(until)) if self.attention.parks && long(until) => {
-                format!("an answer: {}", question.message)
+                answer(question)
             }
             (None, Some(until))
                 if self.waits.contains(until) && self.is_worth_parking(now, *until) =>
             {
-                format!("a wait until {until}")
+                (WaitKind::Time, format!("a wait until {until}"))
             }
             (None, Some(until)) if self.attention.parks && long(until) => {
-                format!("a retry at {until}")
+                (WaitKind::Retry, format!("a retry at {until}"))
             }
             _ => return None,
         };
         Some(RunState::Park {
             wake_at: first.into_iter().chain(self.machine.next_deadline()).min(),
-            waiting_for,
+            waiting_for: WaitReason { kind, text },
         })
     }
 

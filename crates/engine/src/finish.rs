@@ -108,7 +108,7 @@ impl Inner {
                 .writes
                 .extend(error_fact(ending.run, name, &why, ending.at));
         }
-        let answer = reply::answer(ending.run, ending.finished, ending.at);
+        let answer = reply::answer(ending.run, ending.finished, ending.at)?;
         let answers = answer.is_some();
         batch.writes.extend(answer);
         let own = batch.writes.clone();
@@ -188,7 +188,7 @@ impl Inner {
         let Some(row) = row else {
             return Ok(None);
         };
-        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+        let timed = SkillTiming::from_row(&row)?;
         let terms = Terms {
             policy: &pinned.skill.policy,
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
@@ -204,7 +204,7 @@ impl Inner {
             summary: summary(ending.finished),
             told: ending.told,
             exhausted: ending.exhausted,
-            outage: self.known_outage(ending, &row).await?,
+            outage: self.outage_as_known(ending, &row).await?,
             at: ending.at,
             schedule_at: self.base.held_schedule_time().unwrap_or(ending.at),
             zone: &self.base.host_zone(),
@@ -228,6 +228,22 @@ impl Inner {
             .slot
             .is_some_and(|slot| begun.duration_since(slot) > LATE);
         (run.slot.or(event), late)
+    }
+
+    /// The same as [`Self::known_outage`]. A run ends also if the stored incidents are damaged: then
+    /// people are told of its failure as of any other.
+    async fn outage_as_known(
+        &self,
+        ending: &EndedRun<'_>,
+        row: &SkillRow,
+    ) -> Result<KnownOutage, Error> {
+        match self.known_outage(ending, row).await {
+            Err(error @ Error::Unreadable { .. }) => {
+                tracing::error!(%error, "the end of a run changes no incident");
+                Ok(KnownOutage::No)
+            }
+            known => known,
+        }
     }
 
     /// What people know of the outage that a run met, or of the one that is over with it.
@@ -275,7 +291,8 @@ impl Inner {
         }
         let stored = store.events(Some(run), 0, u32::MAX).await?;
         let last = stored.iter().rev().take(2).rev();
-        for event in last.filter_map(|stored| publish(&row, stored.clone())) {
+        for event in last.map(|stored| publish(&row, stored.clone())) {
+            let event = event?;
             if let Event::Finished(finished) = &event.event {
                 self.log_session(&row, finished, event.at);
             }

@@ -4,17 +4,57 @@
 
 use std::sync::Arc;
 
+use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
-use deft_model::{Authority, Body, Dialect, Object, Outcome, RunStatus, Skill, SkillId};
+use deft_model::{Authority, Body, Dialect, Object, Outcome, RunId, RunStatus, Skill, SkillId};
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{Admission, Engine, Error, Fire, JOB_SKILL};
 
 /// How many jobs may be running at once (S0.80).
 const AT_ONCE: u32 = 10;
+
+/// A job in the words of the seeds, as its tools return it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobState {
+    /// The id of its run.
+    pub task_id: RunId,
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub status: JobStatus,
+    /// Its outputs, if it has any yet.
+    pub result: Option<Value>,
+    /// Why it did not succeed.
+    pub error: Option<String>,
+    /// How long it took, in milliseconds.
+    pub duration: Option<u64>,
+    /// When it was queued.
+    pub created_at: Timestamp,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// Where a job stands, in the words of the seeds (S0.79).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// It has not begun.
+    Queued,
+    /// It has begun.
+    Running,
+    /// It succeeded.
+    Completed,
+    /// It did not succeed.
+    Failed,
+}
 
 impl Engine {
     /// Queues a background job of a person, as `queue_task` takes it.
@@ -77,28 +117,23 @@ impl Engine {
     }
 
     /// A job in the words of the seeds.
-    pub async fn job_json(&self, run: &RunRow) -> Value {
+    pub async fn job(&self, run: &RunRow) -> Result<JobState, Error> {
         let skill = self.inner.library.pinned(&run.skill, &run.revision).await;
         let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
-        let read = |text: &Option<String>| {
-            let value = text.as_deref().map(serde_json::from_str::<Value>);
-            value.and_then(Result::ok)
-        };
-        let error = read(&run.error);
         let duration = run
             .finished_at
             .zip(run.started_at)
             .map(|(end, start)| end.duration_since(start).as_millis());
-        json!({
-            "taskId": run.id.as_str(),
-            "name": name,
-            "status": word(run),
-            "result": read(&run.outputs),
-            "error": error.map(|error| error["message"].clone()),
-            "duration": duration.map(|ms| u64::try_from(ms).unwrap_or_default()),
-            "createdAt": run.admitted_at.to_string(),
-            "startedAt": run.started_at.map(|at| at.to_string()),
-            "completedAt": run.finished_at.map(|at| at.to_string()),
+        Ok(JobState {
+            task_id: run.id.clone(),
+            name,
+            status: status(run),
+            result: run_outputs(run)?,
+            error: run_failure(run)?.map(|failure| failure.message),
+            duration: duration.map(|ms| u64::try_from(ms).unwrap_or_default()),
+            created_at: run.admitted_at,
+            started_at: run.started_at,
+            completed_at: run.finished_at,
         })
     }
 
@@ -122,12 +157,11 @@ impl Engine {
     }
 }
 
-/// The seeds' word for where a job stands (S0.79).
-fn word(run: &RunRow) -> &'static str {
+fn status(run: &RunRow) -> JobStatus {
     match (run.status, run.outcome) {
-        (RunStatus::Queued, _) => "queued",
-        (RunStatus::Running | RunStatus::Waiting, _) => "running",
-        (RunStatus::Done, Some(Outcome::Success)) => "completed",
-        (RunStatus::Done, _) => "failed",
+        (RunStatus::Queued, _) => JobStatus::Queued,
+        (RunStatus::Running | RunStatus::Waiting, _) => JobStatus::Running,
+        (RunStatus::Done, Some(Outcome::Success)) => JobStatus::Completed,
+        (RunStatus::Done, _) => JobStatus::Failed,
     }
 }

@@ -39,7 +39,7 @@ pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
 };
-pub use deft_base::{Clock, Error, SystemClock};
+pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, Skills,
     StoredSchedule, StoredSkill, SyncReport, broken_file, changed_files, check_tools, known_tools,
@@ -48,8 +48,9 @@ pub use deft_library::{
 pub use deft_outbox::{
     Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
 };
-pub use drive::{DriveOutcome, WAITS_FOR_TOOL};
+pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
+pub use jobs::{JobState, JobStatus};
 pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;

@@ -172,7 +172,7 @@ impl Engine {
             }
             "queue_task" => {
                 let run = self.queue_task_as(args, by).await?;
-                Ok(self.job_json(&run).await)
+                Ok(json!(self.job(&run).await?))
             }
             _ => {
                 let id = args.get("taskId").or_else(|| args.get("task_id"));
@@ -181,7 +181,7 @@ impl Engine {
                 if run.skill != JOB_SKILL {
                     return Err(Error::UnknownRun { id: id.to_owned() });
                 }
-                Ok(self.job_json(&run).await)
+                Ok(json!(self.job(&run).await?))
             }
         }
     }
@@ -207,7 +207,7 @@ impl Engine {
         let wanted = deft_records::filter(args).map_err(Error::Refused)?;
         let filter = SkillFilter {
             enabled: wanted.enabled,
-            trigger: wanted.trigger.map(|trigger| trigger.to_string()),
+            trigger: wanted.trigger,
             agent_id: wanted.agent_id,
             origin: Some(SkillOrigin::Record),
             ..SkillFilter::default()
@@ -248,10 +248,10 @@ impl Engine {
         }
         rows.retain(|row| {
             let enabled = row.standing.disabled.is_none();
-            let trigger = filter.trigger.as_ref();
+            let trigger = filter.trigger;
             let agent = filter.agent_id.as_ref();
             filter.enabled.is_none_or(|wanted| wanted == enabled)
-                && trigger.is_none_or(|wanted| *wanted == row.text.trigger)
+                && trigger.is_none_or(|wanted| wanted == row.text.trigger)
                 && agent.is_none_or(|wanted| *wanted == row.text.agent_id)
         });
         rows.sort_by_key(|row| row.text.timing.is_none());
@@ -268,7 +268,6 @@ impl Engine {
         };
         let moment = self.inner.base.moment();
         let text = |at: Option<jiff::Timestamp>| at.map(|at| deft_schedule::show(at, &moment.zone));
-        let required: Value = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
         let missing = skill.map(|skill| self.inner.library.missing(&skill.required_tools));
         let stored = row.id != UNSTORED;
         let (standing, policy) = (&row.standing, skill.map(|skill| &skill.policy));
@@ -296,7 +295,7 @@ impl Engine {
                 "next": text(row.timeline.next_at).into_iter().collect::<Vec<_>>(),
             },
             "instructions": content.get("instructions"),
-            "required_tools": required,
+            "required_tools": row.text.required_tools,
             "missing_tools": missing,
             "execution_plan": content.get("execution_plan"),
             "authority": policy.and_then(|policy| policy.authority.as_deref()),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use deft_model::RunId;
-use deft_store::{AppendResult, Batch, Lease, NewEvent, RunState, Write};
+use deft_model::{RunId, WaitKind};
+use deft_store::{AppendResult, Batch, Lease, NewEvent, RunState, WaitReason, Write};
 use deft_workflow::{Event, public};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -160,7 +160,10 @@ impl Inner {
             let batch = Batch {
                 then: RunState::Park {
                     wake_at: Some(self.now()),
-                    waiting_for: "its record to be stored".to_owned(),
+                    waiting_for: WaitReason {
+                        kind: WaitKind::Record,
+                        text: "its record to be stored".to_owned(),
+                    },
                 },
                 ..Batch::default()
             };

@@ -1,13 +1,16 @@
 //! Runs whose driver is gone are made due again; ended runs go on when a person says so.
 
-use deft_base::read_stored;
+use deft_base::{read_stored, run_inputs};
 use deft_model::{Outcome, RunId, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
+use serde::Deserialize;
 
 use crate::ask::Response;
 use crate::record::encode;
-use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask};
+use crate::{
+    Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask, claim,
+};
 
 /// How a run is resumed by hand.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +107,7 @@ impl Engine {
         for row in open.into_iter().filter(|row| row.run == run.id) {
             let by = match &attention.assume_yes {
                 Some(by) => Some((Answer::Yes.into(), by.clone())),
-                None => ask::at_terminal(attention, &row).await,
+                None => ask::at_terminal(attention, &row).await?,
             };
             if let Some((response, by)) = by {
                 let Response { answer, always } = response;
@@ -139,7 +142,7 @@ impl Engine {
             return Ok(());
         }
         let old = "`--revision old` resumes the skill as it was";
-        let (why, hint) = match (now, failed_step(run)) {
+        let (why, hint) = match (now, failed_step(run)?) {
             (Some(_), Some(step)) => (
                 "cannot be resumed: its skill has changed since",
                 format!(
@@ -170,7 +173,7 @@ impl Engine {
         cause: &str,
         attention: Attention,
     ) -> Result<Admission, Error> {
-        let inputs = read_stored(&run.inputs, || format!("the inputs of run `{}`", run.id))?;
+        let inputs = run_inputs(run)?;
         let nonce = admit::nonce();
         let reused = match from {
             None => Vec::new(),
@@ -210,10 +213,8 @@ impl Engine {
             });
         }
         let events = self.store().events(Some(&run.id), 0, u32::MAX).await?;
-        let events: Vec<Event> = events
-            .iter()
-            .filter_map(|stored| serde_json::from_str(&stored.body).ok())
-            .collect();
+        let events = claim::decode_events(&run.id, &events)?;
+        let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
         Ok(deft_workflow::reuse(&plan, &events, from, nonce))
     }
 }
@@ -232,8 +233,18 @@ fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {
 }
 
 /// The step of the run itself that failed, as `rerun --from` takes it.
-fn failed_step(run: &RunRow) -> Option<String> {
-    let error: serde_json::Value = serde_json::from_str(run.error.as_deref()?).ok()?;
-    let step = error.get("step")?.as_str()?;
-    step.split(['/', '[']).next().map(str::to_owned)
+fn failed_step(run: &RunRow) -> Result<Option<String>, Error> {
+    let Some(text) = run.error.as_deref() else {
+        return Ok(None);
+    };
+    let error: StepError = read_stored(text, || format!("the error of run `{}`", run.id))?;
+    let step = error.step.as_deref();
+    let step = step.and_then(|step| step.split(['/', '[']).next());
+    Ok(step.map(str::to_owned))
+}
+
+/// The step that the error of a run names.
+#[derive(Deserialize)]
+struct StepError {
+    step: Option<String>,
 }

@@ -8,6 +8,7 @@
 //! Not here: how it is carried (the courier), and what it looks like where it arrives.
 
 use deft_agents::{answer_to, text_of};
+use deft_base::{run_failure, run_outputs};
 use deft_model::{Failure, RunId, RunStatus};
 use deft_outbox::{Kind, Notice};
 use deft_store::{NoticeFilter, RunRow, Write};
@@ -40,14 +41,20 @@ pub fn answer_text(text: &str, failure: Option<&Failure>) -> String {
 }
 
 /// The answer of a run that ends, if it goes anywhere.
-pub(crate) fn answer(run: &RunRow, finished: &RunEnd, at: Timestamp) -> Option<Write> {
-    let to = answer_to(run)?;
+pub(crate) fn answer(
+    run: &RunRow,
+    finished: &RunEnd,
+    at: Timestamp,
+) -> Result<Option<Write>, Error> {
+    let Some(to) = answer_to(run)? else {
+        return Ok(None);
+    };
     let text = answer_text(&text_of(&finished.outputs), finish::failure(finished));
-    Some(Write::Notice {
+    Ok(Some(Write::Notice {
         key: ANSWER.to_owned(),
         body: notice(run, to, text).body(),
         at,
-    })
+    }))
 }
 
 fn notice(run: &RunRow, to: String, text: String) -> Notice {
@@ -79,11 +86,9 @@ impl Engine {
         if row.status != RunStatus::Done || left.iter().any(|row| row.key == ANSWER) {
             return Ok(());
         }
-        let outputs = row.outputs.as_deref();
-        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
-        let text = outputs.as_ref().map(text_of).unwrap_or_default();
-        let error = row.error.as_deref();
-        let error: Option<Failure> = error.and_then(|text| serde_json::from_str(text).ok());
+        let text = run_outputs(&row)?.as_ref().map(text_of);
+        let text = text.unwrap_or_default();
+        let error = run_failure(&row)?;
         let notice = notice(&row, to.to_owned(), answer_text(&text, error.as_ref()));
         self.inner
             .outbox

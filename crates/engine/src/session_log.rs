@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use deft_base::run_inputs;
 use deft_model::{visible, visible_json};
 use deft_store::RunRow;
 use jiff::Timestamp;
@@ -43,8 +44,9 @@ pub(crate) fn append(
         remove_old(place, day);
     }
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    let entry = entry(at, row, outcome, outputs, error)?;
     // One write, so that entries of several processes do not mix.
-    file.write_all(entry(at, row, outcome, outputs, error).as_bytes())
+    file.write_all(entry.as_bytes())
 }
 
 /// Removes the files of days that are too long ago. One that cannot be removed is tried again on the
@@ -69,13 +71,13 @@ fn entry(
     outcome: &str,
     outputs: &Value,
     error: Option<&str>,
-) -> String {
+) -> io::Result<String> {
+    let inputs = run_inputs(row).map_err(io::Error::other)?;
     let mut text = format!(
         "- action: {}\n  timestamp: \"{at}\"\n  run: {}\n  details: |\n",
         visible_json(&Value::from(format!("Skill: {}", row.skill)).to_string()),
         row.id
     );
-    let inputs = serde_json::from_str(&row.inputs).unwrap_or(Value::Null);
     let mut line = |name: &str, value: &str| {
         text.push_str("    ");
         text.push_str(&clip(name));
@@ -89,7 +91,7 @@ fn entry(
         line("error", error);
     }
     fields(outputs, &mut line);
-    text
+    Ok(text)
 }
 
 fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use deft_base::read_stored;
 use deft_model::{Object, RunId, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
 use deft_workflow::{Event, Plan, dry_run, step_views};
@@ -47,15 +48,19 @@ impl Engine {
     /// The public events of a run after a sequence number, oldest first.
     pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<Value>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
-        let stored = stored.into_iter().filter_map(|stored| publish(run, stored));
-        Ok(stored.filter_map(|published| published.public()).collect())
+        let published = stored.into_iter().map(|stored| publish(run, stored));
+        let public = published.filter_map(|published| match published {
+            Ok(published) => published.public().map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        public.collect()
     }
 
     /// Events of a run as they are stored, for listeners that came late.
     pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let stored = stored.into_iter();
-        Ok(stored.filter_map(|stored| publish(run, stored)).collect())
+        stored.map(|stored| publish(run, stored)).collect()
     }
 
     /// A run with its steps, as `deft runs show --json` prints it.
@@ -63,7 +68,7 @@ impl Engine {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         let events = claim::decode_events(&row.id, &stored)?;
         let steps = self.steps(row, &events).await;
-        let mut shown = run_json(row);
+        let mut shown = run_json(row)?;
         if let Some(why) = events.iter().find_map(|(_, event)| check_failed(event)) {
             shown["check_failed"] = json!(why);
         }
@@ -123,22 +128,21 @@ impl Engine {
     /// A run with everything that is known of it, for an archive or a report.
     pub async fn export(&self, row: &RunRow) -> Result<Value, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
-        let journal: Vec<Value> = stored
-            .iter()
-            .map(|event| {
-                json!({
-                    "seq": event.seq,
-                    "at": event.at.to_string(),
-                    "event": json_text(Some(&event.body)),
-                })
-            })
-            .collect();
+        let what = format!("the journal of run `{}`", row.id);
+        let line = |event: &StoredEvent| {
+            Ok(json!({
+                "seq": event.seq,
+                "at": event.at.to_string(),
+                "event": read_stored::<Value>(&event.body, || what.clone())?,
+            }))
+        };
+        let journal: Vec<Value> = stored.iter().map(line).collect::<Result<_, Error>>()?;
         let content = self.store().revision(&row.revision).await?;
         let mut shown = json!({
             "run": self.show(row).await?,
             "events": self.public_events(row, 0).await?,
             "journal": journal,
-            "skill": json_text(content.as_deref()),
+            "skill": json_text(content.as_deref(), "its skill", row)?,
         });
         mask(&mut shown);
         Ok(shown)
@@ -170,19 +174,19 @@ fn check_failed(event: &Event) -> Option<&str> {
     }
 }
 
-/// A stored event as listeners get it; none if it cannot be read.
-pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Option<PublishedEvent> {
-    Some(PublishedEvent {
+/// A stored event as listeners get it.
+pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Result<PublishedEvent, Error> {
+    Ok(PublishedEvent {
+        event: claim::decode_event(&run.id, &stored)?,
         seq: stored.seq,
         at: stored.at,
         run: stored.run,
         skill: run.skill.clone(),
-        event: serde_json::from_str(&stored.body).ok()?,
     })
 }
 
 /// A run without its steps.
-pub fn run_json(row: &RunRow) -> Value {
+pub fn run_json(row: &RunRow) -> Result<Value, Error> {
     let instant = |at: Option<Timestamp>| at.map(|at| at.to_string());
     let duration = match (row.started_at, row.finished_at) {
         (Some(started), Some(finished)) => {
@@ -205,12 +209,12 @@ pub fn run_json(row: &RunRow) -> Value {
         "parent": row.parent.as_ref().map(RunId::as_str),
         "status": row.status,
         "outcome": row.outcome,
-        "waiting_for": row.waiting_for,
-        "inputs": json_text(Some(&row.inputs)),
-        "outputs": json_text(row.outputs.as_deref()),
-        "error": json_text(row.error.as_deref()),
+        "waiting_for": row.waits_for(),
+        "inputs": json_text(Some(&row.inputs), "its inputs", row)?,
+        "outputs": json_text(row.outputs.as_deref(), "its outputs", row)?,
+        "error": json_text(row.error.as_deref(), "its error", row)?,
         "usage": match &row.usage {
-            Some(usage) => json_text(Some(usage)),
+            Some(usage) => json_text(Some(usage), "its usage", row)?,
             None => json!(Usage::default()),
         },
         "admitted_at": instant(Some(row.admitted_at)),
@@ -219,12 +223,13 @@ pub fn run_json(row: &RunRow) -> Value {
         "duration_ms": duration,
     });
     mask(&mut shown);
-    shown
+    Ok(shown)
 }
 
-fn json_text(text: Option<&str>) -> Value {
-    text.and_then(|text| serde_json::from_str(text).ok())
-        .unwrap_or(Value::Null)
+/// A field of a run; null if it is absent.
+fn json_text(text: Option<&str>, field: &str, row: &RunRow) -> Result<Value, Error> {
+    let read = |text| read_stored(text, || format!("run `{}`: {field}", row.id));
+    Ok(text.map(read).transpose()?.unwrap_or_default())
 }
 
 /// Shows secrets by name only.

@@ -3,14 +3,13 @@
 //! A person who relies on a run overnight must hear that it waits.
 
 use deft_library::{PinnedSkill, aftermath};
-use deft_model::{Failure, RunStatus, Tier};
+use deft_model::{Failure, RunStatus, Tier, WaitKind};
 use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
 use deft_tools::{Health, ServerState, ToolLookup};
 use jiff::Timestamp;
 
 use crate::ask::Question;
-use crate::drive::WAITS_FOR_TOOL;
 use crate::engine::Inner;
 use crate::reply::question_key;
 use crate::{Engine, Error};
@@ -49,15 +48,16 @@ impl Engine {
         let servers = self.router().health();
         let mut woken = 0;
         for run in self.store().runs(waiting).await? {
-            let reason = run.waiting_for.as_deref();
-            let Some(reason) = reason.filter(|reason| reason.starts_with(WAITS_FOR_TOOL)) else {
+            let reason = run.waiting_for.as_ref();
+            let Some(reason) = reason.filter(|reason| reason.kind == WaitKind::Tool) else {
                 continue;
             };
             // A revision that cannot be read is reported when the run is driven.
             let pinned = self.inner.library.pinned(&run.skill, &run.revision).await;
             if pinned.is_ok_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
                 // Runs with the same reason are woken together.
-                woken += self.store().wake(reason, self.inner.now()).await?;
+                let (kind, text) = (reason.kind, Some(reason.text.as_str()));
+                woken += self.store().wake(kind, text, self.inner.now()).await?;
             }
         }
         Ok(woken)

@@ -178,7 +178,9 @@ impl Library {
         let key = file.skill.id.to_string();
         let revision = changed.revision.to_string();
         let new = NewSkill {
-            text: self.text(&changed.skill, key, SkillOrigin::File, revision),
+            text: self
+                .text(&changed.skill, key, SkillOrigin::File, revision)
+                .text,
             content: overlay.text(),
             standing: Standing {
                 disabled: Some(DisabledReason::Deleted),
@@ -230,9 +232,11 @@ impl Library {
         let revision = loaded.revision.to_string();
         let key = row.text.skill.clone();
         let now = self.base.now();
-        let change = self.switched_on(row, now);
+        let change = self.switched_on(row, now)?;
         Ok(Some(NewSkill {
-            text: self.text(&loaded.skill, key, SkillOrigin::File, revision),
+            text: self
+                .text(&loaded.skill, key, SkillOrigin::File, revision)
+                .text,
             content: back.text(),
             standing: change.standing,
             timeline: change.timeline.unwrap_or(row.timeline),

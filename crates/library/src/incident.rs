@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use deft_base::{Base, Error};
+use deft_base::{Base, Error, read_setting};
 use deft_model::Outage;
 use deft_store::{SkillChange, Standing};
 use jiff::{SignedDuration, Timestamp};
@@ -254,9 +254,8 @@ impl Incidents {
     }
 
     async fn read(&self) -> Result<Vec<Incident>, Error> {
-        let stored = self.base.store().setting(SETTING).await?;
-        let read = |text: String| serde_json::from_str(&text).ok();
-        Ok(stored.and_then(read).unwrap_or_default())
+        let stored = read_setting(&**self.base.store(), SETTING).await?;
+        Ok(stored.unwrap_or_default())
     }
 
     async fn keep(&self, all: &[Incident]) -> Result<(), Error> {

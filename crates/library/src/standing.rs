@@ -28,7 +28,7 @@ impl Library {
                     why: "its file is gone".to_owned(),
                 });
             }
-            let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+            let timed = SkillTiming::from_row(&row)?;
             let over = timed.as_ref().is_some_and(|timed| {
                 timed.is_one_shot() && self.timeline(timed, now).next_at.is_none()
             });
@@ -120,6 +120,12 @@ pub(crate) fn may_fire(row: &SkillRow) -> bool {
     )
 }
 
+/// The text of a skill on its way into the store, and the timing that is written in it.
+pub(crate) struct TimedText {
+    pub(crate) text: SkillText,
+    timing: Option<SkillTiming>,
+}
+
 /// What changes when a skill is switched off.
 pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
     SkillChange {
@@ -130,11 +136,6 @@ pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) 
         timeline: Some(Timeline::default()),
         at: now,
     }
-}
-
-/// The tools that a skill requires.
-pub fn required(row: &SkillRow) -> Vec<String> {
-    serde_json::from_str(&row.text.required_tools).unwrap_or_default()
 }
 
 /// Whether the file of a skill is not there any more.
@@ -160,32 +161,33 @@ impl Library {
         key: String,
         origin: SkillOrigin,
         revision: String,
-    ) -> SkillText {
-        let timed = SkillTiming::from_skill(skill, &self.base.moment());
-        SkillText {
+    ) -> TimedText {
+        let timing = SkillTiming::from_skill(skill, &self.base.moment());
+        let text = SkillText {
             skill: key,
             agent_id: skill.policy.agent_id.clone(),
             name: skill.name.clone(),
             origin,
             revision,
-            tier: skill.tier().to_string(),
-            trigger: skill.trigger.to_string(),
-            timing: timed.and_then(|timed| timed.text()),
-            required_tools: serde_json::to_string(&skill.required_tools).unwrap_or_default(),
-        }
+            tier: skill.tier(),
+            trigger: skill.trigger,
+            timing: timing.as_ref().and_then(SkillTiming::text),
+            required_tools: skill.required_tools.clone(),
+        };
+        TimedText { text, timing }
     }
 
     /// A skill that the store does not know yet.
     pub(crate) fn new_skill(
         &self,
         skill: &Skill,
-        text: SkillText,
+        text: TimedText,
         content: Option<String>,
         now: Timestamp,
     ) -> NewSkill {
-        let disabled = self.first_standing(skill, text.timing.as_deref(), now);
-        let timed = text.timing.as_deref().and_then(SkillTiming::read);
-        let timeline = match (disabled, timed) {
+        let TimedText { text, timing } = text;
+        let disabled = self.first_standing(skill, timing.as_ref(), now);
+        let timeline = match (disabled, timing) {
             (None, Some(timed)) => self.timeline(&timed, now),
             _ => Timeline::default(),
         };
@@ -212,9 +214,8 @@ impl Library {
 
     /// Why a file skill that the store does not know yet does not fire.
     pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
-        let timing =
-            SkillTiming::from_skill(file, &self.base.moment()).and_then(|timed| timed.text());
-        self.first_standing(file, timing.as_deref(), self.base.now())
+        let timing = SkillTiming::from_skill(file, &self.base.moment());
+        self.first_standing(file, timing.as_ref(), self.base.now())
     }
 
     /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), as the
@@ -222,7 +223,7 @@ impl Library {
     fn first_standing(
         &self,
         skill: &Skill,
-        timing: Option<&str>,
+        timing: Option<&SkillTiming>,
         now: Timestamp,
     ) -> Option<DisabledReason> {
         if !skill.policy.enabled {
@@ -235,8 +236,8 @@ impl Library {
                 DisabledReason::User
             });
         }
-        let timed = timing.and_then(SkillTiming::read)?;
-        let over = timed.is_one_shot() && self.timeline(&timed, now).next_at.is_none();
+        let timed = timing?;
+        let over = timed.is_one_shot() && self.timeline(timed, now).next_at.is_none();
         over.then_some(DisabledReason::OneShotDone)
     }
 
@@ -258,13 +259,13 @@ impl Library {
     pub(crate) fn replacing(
         &self,
         skill: &Skill,
-        text: SkillText,
+        text: TimedText,
         content: Option<String>,
         row: &SkillRow,
         now: Timestamp,
         replaced: ReplacedBy,
     ) -> NewSkill {
-        let same_timing = text.timing == row.text.timing;
+        let same_timing = text.text.timing == row.text.timing;
         let mut new = self.new_skill(skill, text, content, now);
         new.replaces = Some((row.id, row.version));
         let first = new.standing.disabled;
@@ -297,8 +298,8 @@ impl Library {
     }
 
     /// What changes when a skill is switched on.
-    pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
-        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+    pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> Result<SkillChange, Error> {
+        let timed = SkillTiming::from_row(row)?;
         let timeline = timed.map(|timed| match timed.awaited(row) {
             // Its time may have passed while it waited; then the misfire rule decides.
             Some(at) => Timeline {
@@ -309,7 +310,7 @@ impl Library {
         });
         // What fires already keeps its phase.
         let timeline = timeline.filter(|_| row.standing.disabled.is_some());
-        SkillChange {
+        Ok(SkillChange {
             standing: Standing {
                 disabled: None,
                 streak: 0,
@@ -319,7 +320,7 @@ impl Library {
             },
             timeline,
             at: now,
-        }
+        })
     }
 
     pub(crate) async fn switch_on(
@@ -327,7 +328,7 @@ impl Library {
         row: &SkillRow,
         now: Timestamp,
     ) -> Result<Option<SkillRow>, Error> {
-        let change = self.switched_on(row, now);
+        let change = self.switched_on(row, now)?;
         let store = self.store();
         Ok(store.change_skill(row.id, row.version, change).await?)
     }
@@ -383,7 +384,7 @@ impl Library {
         outcome: Outcome,
         failure: &Failure,
     ) -> Result<bool, Error> {
-        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+        let timed = SkillTiming::from_row(row)?;
         let policy = deft_model::Policy::default();
         let terms = Terms {
             policy: &policy,

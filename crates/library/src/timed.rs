@@ -1,6 +1,7 @@
 //! When a skill fires, as it is kept beside the skill: enough to decide about a slot without reading
 //! the skill itself.
 
+use deft_base::{Error, read_stored};
 use deft_model::{DisabledReason, Misfire, Skill, SkillEvent};
 use deft_schedule::{Cron, Rule, Schedule, parse_at, parse_zone};
 use deft_skillfile::Moment;
@@ -22,15 +23,18 @@ pub struct StoredSchedule {
 
 /// The schedule of a stored skill; none if it has no timing. An interval that does not run counts
 /// from when the skill was last changed.
-pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Option<StoredSchedule> {
-    let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
+pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Result<Option<StoredSchedule>, Error> {
+    let Some(timed) = SkillTiming::from_row(row)? else {
+        return Ok(None);
+    };
     let anchor = row.timeline.anchor.or(Some(row.updated_at));
     let zone = timed.zone.as_deref().and_then(|name| parse_zone(name).ok());
-    Some(StoredSchedule {
-        schedule: timed.schedule(anchor, host)?,
+    let schedule = timed.schedule(anchor, host);
+    Ok(schedule.map(|schedule| StoredSchedule {
+        schedule,
         rule: timed.rule(),
         zone: zone.unwrap_or_else(|| host.clone()),
-    })
+    }))
 }
 
 /// The timing of a skill. Delays are instants here, and zones that were not given stay open: the
@@ -78,9 +82,11 @@ impl SkillTiming {
         })
     }
 
-    /// A stored timing; none if it cannot be read.
-    pub fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+    /// The timing that is stored of a skill; none if it has none.
+    pub fn from_row(row: &SkillRow) -> Result<Option<Self>, Error> {
+        let skill = &row.text.skill;
+        let read = |text: &str| read_stored(text, || format!("the timing of skill `{skill}`"));
+        row.text.timing.as_deref().map(read).transpose()
     }
 
     pub(crate) fn text(&self) -> Option<String> {

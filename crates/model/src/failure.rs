@@ -29,6 +29,9 @@ pub struct Failure {
     /// moved often and few of them are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Box<Outage>>,
+    /// The scope of the budget of a day that does not suffice, such as `skill:mail@2026-11-15`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Box<str>>,
 }
 
 /// Something that skills share and that does not work.
@@ -64,6 +67,7 @@ impl Failure {
             in_doubt: false,
             blocked: false,
             outage: None,
+            budget: None,
         }
     }
 
@@ -99,6 +103,13 @@ impl Failure {
     #[must_use]
     pub fn outage(mut self, outage: Outage) -> Self {
         self.outage = Some(Box::new(outage));
+        self
+    }
+
+    /// The same failure because the budget of a day does not suffice.
+    #[must_use]
+    pub fn budget(mut self, scope: &str) -> Self {
+        self.budget = Some(scope.into());
         self
     }
 }

@@ -48,7 +48,7 @@ pub use policy::{
     Misfire, Overlap, Policy,
 };
 pub use problem::ProblemCode;
-pub use run::{Outcome, RunId, RunStatus};
+pub use run::{Outcome, RunId, RunStatus, WaitKind};
 pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,

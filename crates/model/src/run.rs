@@ -45,6 +45,22 @@ choice! {
 }
 
 choice! {
+    /// What kind of thing a parked run waits for.
+    WaitKind {
+        /// A person answers a question.
+        Answer = "answer",
+        /// A tool, its server or a model appears.
+        Tool = "tool",
+        /// A `wait` step ends.
+        Time = "time",
+        /// A step is tried again.
+        Retry = "retry",
+        /// Its events can be stored again.
+        Record = "record",
+    }
+}
+
+choice! {
     /// How a run ended.
     Outcome {
         /// Every step did what it should.

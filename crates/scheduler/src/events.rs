@@ -5,14 +5,13 @@
 //! the key of the run keeps two processes from firing it twice. Not here: keywords of messages, which
 //! fire nothing but put playbooks into prompts.
 
-use deft_base::Error;
+use deft_base::{Error, read_instant};
 use deft_engine::{Admission, EVENT, Fire};
-use deft_library::SkillTiming;
 use deft_model::{Overlap, RunId, SkillEvent, Trigger};
 use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::Scheduler;
+use crate::{Scheduler, readable_timing};
 
 /// How often it is looked up what has happened.
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
@@ -41,12 +40,12 @@ impl Scheduler {
     pub async fn fire_events(&self, now: Timestamp) -> Result<Vec<RunId>, Error> {
         let by_event = SkillFilter {
             enabled: Some(true),
-            trigger: Some(Trigger::Event.to_string()),
+            trigger: Some(Trigger::Event),
             ..SkillFilter::default()
         };
         let mut fired = Vec::new();
         for row in self.store().skills(by_event).await? {
-            let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
+            let timed = readable_timing(&row);
             let Some(event) = timed.and_then(|timed| timed.event()) else {
                 continue;
             };
@@ -80,8 +79,7 @@ impl Scheduler {
     ) -> Result<Option<RunId>, Error> {
         let skill = &row.text.skill;
         let mark = format!("event_seen:{skill}");
-        let seen = self.store().setting(&mark).await?;
-        let seen = seen.and_then(|seen| seen.parse::<Timestamp>().ok());
+        let seen = read_instant(&**self.store(), &mark).await?;
         if seen.is_some_and(|seen| at <= seen) {
             return Ok(None);
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_base::Error;
+use deft_base::{Error, read_setting};
 use deft_model::{Failure, Outage};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -244,8 +244,7 @@ impl Scheduler {
     }
 
     async fn last_report(&self) -> Result<Option<Report>, Error> {
-        let stored = self.store().setting(SETTING).await?;
-        Ok(stored.and_then(|text| serde_json::from_str(&text).ok()))
+        read_setting(&**self.store(), SETTING).await
     }
 
     async fn keep_report(&self, report: &Report) -> Result<(), Error> {

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 use deft_base::Clock;
 use deft_engine::{Engine, Library};
-use deft_store::Store;
+use deft_library::SkillTiming;
+use deft_store::{SkillRow, Store};
 use jiff::Timestamp;
 
 pub use health::{Check, CheckStatus, Checks};
@@ -67,4 +68,12 @@ impl Scheduler {
     fn now(&self) -> Timestamp {
         self.engine.base().now()
     }
+}
+
+/// The timing of a skill. A damaged one is reported and stops only its own skill.
+fn readable_timing(row: &SkillRow) -> Option<SkillTiming> {
+    SkillTiming::from_row(row).unwrap_or_else(|error| {
+        tracing::error!(%error, "a skill does not fire");
+        None
+    })
 }

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deft_base::Error;
+use deft_base::{Error, read_setting};
 use deft_engine::tier;
 use deft_model::{Body, Failure, Outage, StepKind, Tier};
 use deft_outbox::{Kind, Notice};
@@ -143,7 +143,7 @@ impl Scheduler {
         // The plan of a record only calls tools.
         let records = SkillFilter {
             enabled: Some(true),
-            tier: Some(Tier::Agent.to_string()),
+            tier: Some(Tier::Agent),
             limit: Some(1),
             ..SkillFilter::default()
         };
@@ -202,9 +202,8 @@ impl Scheduler {
     }
 
     async fn health_of(&self, key: &str) -> Result<Health, Error> {
-        let stored = self.store().setting(key).await?;
-        let read = |text: String| serde_json::from_str(&text).ok();
-        Ok(stored.and_then(read).unwrap_or_default())
+        let stored = read_setting(&**self.store(), key).await?;
+        Ok(stored.unwrap_or_default())
     }
 
     async fn keep_health(&self, key: &str, health: &Health) -> Result<(), Error> {

@@ -6,14 +6,14 @@
 
 use deft_base::Error;
 use deft_engine::new_run_id;
-use deft_library::{SkillTiming, aftermath, required};
+use deft_library::aftermath;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
 use deft_schedule::LATE;
 use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
 use deft_tools::ToolLookup;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Scheduler, TickReport};
+use crate::{Scheduler, TickReport, readable_timing};
 
 /// The shortest time between two looks.
 const MOMENT: SignedDuration = SignedDuration::from_secs(1);
@@ -95,9 +95,10 @@ impl Scheduler {
 impl Scheduler {
     /// The only slot of a skill that waits for tools, and until when it can still fire.
     fn last_chance(&self, row: &SkillRow) -> Option<(Timestamp, Timestamp)> {
-        let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
+        let timed = readable_timing(row)?;
         let slot = timed.awaited(row)?;
-        let hopeless = self.lacks_model(row) || required(row).iter().any(|it| self.is_absent(it));
+        let mut tools = row.text.required_tools.iter();
+        let hopeless = self.lacks_model(row) || tools.any(|tool| self.is_absent(tool));
         let patience = if hopeless {
             LATE
         } else {
@@ -117,7 +118,7 @@ impl Scheduler {
 
     /// What a skill waited for.
     fn lacks(&self, row: &SkillRow) -> String {
-        let missing = self.library().missing(&required(row));
+        let missing = self.library().missing(&row.text.required_tools);
         let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
         match names.as_slice() {
             [] if self.lacks_model(row) => "no model was configured at its time".to_owned(),

@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use deft_base::Error;
-use deft_library::SkillTiming;
+use deft_model::Trigger;
 use deft_store::{RunFilter, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::Scheduler;
+use crate::{Scheduler, readable_timing};
 
 /// The largest difference between clocks that is ignored.
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
@@ -52,13 +52,13 @@ impl Scheduler {
     async fn skills_ahead(&self, limit: Timestamp) -> Result<Vec<Ahead>, Error> {
         let timed = SkillFilter {
             enabled: Some(true),
-            trigger: Some("cron".to_owned()),
+            trigger: Some(Trigger::Cron),
             ..SkillFilter::default()
         };
         let zone = self.engine.base().host_zone();
         let mut ahead = Vec::new();
         for row in self.store().skills(timed).await? {
-            let timing = row.text.timing.as_deref().and_then(SkillTiming::read);
+            let timing = readable_timing(&row);
             let (Some(timing), Some(until)) = (timing, row.timeline.next_at) else {
                 continue;
             };

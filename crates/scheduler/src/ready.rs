@@ -1,7 +1,6 @@
 //! Skills that wait for their tools, switched on once everything they need is there.
 
 use deft_base::Error;
-use deft_library::required;
 use deft_model::{DisabledReason, Tier};
 use deft_store::{SkillFilter, SkillRow};
 use jiff::Timestamp;
@@ -23,9 +22,10 @@ impl Scheduler {
         ready.retain(|row| self.is_ready(row));
         let mut enabled = Vec::new();
         for some in ready.chunks(TOGETHER) {
-            let on = some.iter().map(|row| {
+            let on = some.iter().filter_map(|row| {
                 let change = self.library().switched_on(row, now);
-                (row.id, row.version, change)
+                let change = change.map_err(|error| tracing::error!(%error, "a skill stays off"));
+                Some((row.id, row.version, change.ok()?))
             });
             let changed = self.store().change_skills(on.collect()).await?;
             for row in changed.into_iter().flatten() {
@@ -50,12 +50,12 @@ impl Scheduler {
 impl Scheduler {
     /// Whether the tools of a skill are there, and for an agent also its model.
     fn is_ready(&self, row: &SkillRow) -> bool {
-        !self.lacks_model(row) && self.library().missing(&required(row)).is_empty()
+        !self.lacks_model(row) && self.library().missing(&row.text.required_tools).is_empty()
     }
 
     /// Whether a model would run a skill, and there is none.
     pub(crate) fn lacks_model(&self, row: &SkillRow) -> bool {
-        let thinks = row.text.tier == Tier::Agent.to_string();
+        let thinks = row.text.tier == Tier::Agent;
         thinks && !self.engine.agents().has_model(&row.text.agent_id)
     }
 }

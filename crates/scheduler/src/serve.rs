@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_base::Error;
-use deft_engine::WAITS_FOR_TOOL;
+use deft_model::WaitKind;
 use deft_outbox::Channel;
 use deft_store::SkillRow;
 use futures_util::StreamExt;
@@ -192,7 +192,7 @@ impl Scheduler {
         loop {
             let models = self.engine.base().bells().models.notified();
             self.enable_ready(self.now()).await?;
-            let woken = self.store().wake(WAITS_FOR_TOOL, self.now()).await?;
+            let woken = self.store().wake(WaitKind::Tool, None, self.now()).await?;
             if woken > 0 {
                 tracing::info!(
                     woken,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use deft_base::Error;
 use deft_engine::{Admission, AdmittedRun, Attention, Fire, LeasedRun, new_run_id};
-use deft_library::{SkillTiming, aftermath};
+use deft_library::aftermath;
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
 use deft_schedule::{Due, LATE, due, pace};
 use deft_store::{PassedSlots, SkillRow, SlotStep};
@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
 use crate::pool::Late;
-use crate::{Pool, Scheduler};
+use crate::{Pool, Scheduler, readable_timing};
 
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
@@ -438,10 +438,7 @@ impl Scheduler {
                     coming.step.notice = aftermath::lost(&row, &coming.step, &zone, self.now());
                     decided.passing.push(coming.step);
                 }
-                None => {
-                    tracing::error!(skill = %row.text.skill, "its timing cannot be read");
-                    decided.passing.push(nothing_left(&row, now));
-                }
+                None => decided.passing.push(nothing_left(&row, now)),
             }
         }
         decided
@@ -450,7 +447,7 @@ impl Scheduler {
 
 /// Decides about the slots of a skill; none if its timing cannot be read.
 fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
-    let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
+    let timed = readable_timing(row)?;
     let schedule = timed.schedule(row.timeline.anchor, zone)?;
     let from = row.timeline.next_at?;
     let Due { passed, fire, next } = due(

@@ -44,8 +44,8 @@ const CARRY: Duration = Duration::from_secs(10);
 /// The engine of a home, and the threads it runs on.
 pub struct App {
     runtime: Runtime,
-    /// The engine itself.
-    pub engine: Engine,
+    /// The engine itself. Front ends ask through the requests of this crate.
+    pub(crate) engine: Engine,
     /// The zone that times are shown in.
     pub zone: TimeZone,
     home: PathBuf,
@@ -358,7 +358,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     options.protected.extend(home.roots());
     options.waiting_defaults = seed::waiting_defaults();
     options.notify_minutes = notify_minutes(home);
-    options.agent = home.config.agents();
+    options.agent = home.config.agent.clone();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
 }

@@ -3,12 +3,11 @@
 use deft_engine::JOB_SKILL;
 use deft_model::Object;
 use deft_store::{PageEnd, RunFilter, RunRow};
-use deft_wire::job::{JobView, JobsHalted};
+use deft_wire::job::{JobStatus, JobView, JobsHalted};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
 use crate::app::{self, App};
-use crate::shape::read_document;
 use crate::store;
 
 /// The jobs of a home, newest first.
@@ -95,5 +94,22 @@ pub fn resume(app: &App) -> Done<JobsHalted> {
 }
 
 fn view(app: &App, row: &RunRow) -> Done<JobView> {
-    read_document(app.block_on(app.engine.job_json(row)))
+    let job = app.block_on(app.engine.job(row));
+    let job = job.map_err(|error| app::failure(&error))?;
+    Ok(JobView {
+        task_id: job.task_id,
+        name: job.name,
+        status: match job.status {
+            deft_engine::JobStatus::Queued => JobStatus::Queued,
+            deft_engine::JobStatus::Running => JobStatus::Running,
+            deft_engine::JobStatus::Completed => JobStatus::Completed,
+            deft_engine::JobStatus::Failed => JobStatus::Failed,
+        },
+        result: job.result.unwrap_or_default(),
+        error: job.error,
+        duration: job.duration,
+        created_at: job.created_at,
+        started_at: job.started_at,
+        completed_at: job.completed_at,
+    })
 }

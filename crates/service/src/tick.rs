@@ -146,7 +146,7 @@ async fn enabled(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
         let row = app.engine.store().skill(name).await;
         let row = row.map_err(|error| store::failure(&error))?;
         skills.extend(row.map(|row| EnabledSkill {
-            asks_model: row.text.tier == Tier::Agent.to_string(),
+            asks_model: row.text.tier == Tier::Agent,
             skill: row.text.skill,
             next_at: row.timeline.next_at,
         }));

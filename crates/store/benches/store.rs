@@ -79,7 +79,7 @@ fn admission(n: usize, claim: Option<FirstClaim>) -> Admission {
         run: RunId::new(format!("run_01890a5d-ac96-774b-bcce-{n:012}")),
         skill: format!("reports.daily{}", n % 10),
         revision: "sha256:0123456789abcdef0123456789abcdef".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,

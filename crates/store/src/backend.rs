@@ -10,13 +10,18 @@ use crate::{Admission, NewApproval, RunRow, Write};
 use deft_model::{Failure, FailureClass, RunId, RunStatus};
 
 impl RunRow {
+    /// What it waits for, for people.
+    pub fn waits_for(&self) -> Option<&str> {
+        self.waiting_for.as_ref().map(|reason| reason.text.as_str())
+    }
+
     /// The row of a newly admitted run.
     pub fn queued(run: &Admission) -> Self {
         Self {
             id: run.run.clone(),
             skill: run.skill.clone(),
             revision: run.revision.clone(),
-            tier: run.tier.clone(),
+            tier: run.tier,
             agent_id: run.agent_id.clone(),
             cause: run.cause.clone(),
             slot: run.slot,

@@ -2,10 +2,19 @@
 //!
 //! Bodies of events, inputs, outputs and errors are JSON texts that the store never looks into.
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use deft_model::{Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
 use jiff::Timestamp;
 
 use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
+
+/// What a parked run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitReason {
+    /// What kind of thing; this decides what wakes the run.
+    pub kind: WaitKind,
+    /// The same for people.
+    pub text: String,
+}
 
 /// A run that is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +25,8 @@ pub struct Admission {
     pub skill: String,
     /// The revision of the skill that it uses from beginning to end.
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
+    /// How the skill runs.
+    pub tier: Tier,
     /// Who owns the skill.
     pub agent_id: String,
     /// What fired it: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
@@ -141,8 +150,8 @@ pub enum RunState {
     Park {
         /// When the run is due again; none waits for an answer.
         wake_at: Option<Timestamp>,
-        /// What it waits for, for people.
-        waiting_for: String,
+        /// What it waits for.
+        waiting_for: WaitReason,
     },
     /// The run is over.
     Finish(Finish),
@@ -340,8 +349,8 @@ pub struct RunRow {
     pub skill: String,
     /// Its pinned revision.
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
+    /// How the skill runs.
+    pub tier: Tier,
     /// Who owns the skill.
     pub agent_id: String,
     /// What fired it.
@@ -376,8 +385,8 @@ pub struct RunRow {
     pub finished_at: Option<Timestamp>,
     /// When it is due again.
     pub wake_at: Option<Timestamp>,
-    /// What it waits for, for people.
-    pub waiting_for: Option<String>,
+    /// What it waits for.
+    pub waiting_for: Option<WaitReason>,
     /// Who asked it to stop.
     pub cancel_by: Option<String>,
     /// Who drives it.

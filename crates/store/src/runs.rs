@@ -1,6 +1,6 @@
 //! Traits for runs: the queue that drivers work on, and the history that people read.
 
-use deft_model::RunId;
+use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
@@ -66,8 +66,9 @@ pub trait RunQueue: Send + Sync {
     /// How many running runs, of all processes, were admitted later than this after their slot.
     fn late_running(&self, late: SignedDuration) -> Answer<'_, u64>;
 
-    /// Makes parked runs due whose `waiting_for` starts with this text. Returns how many.
-    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64>;
+    /// Makes parked runs due that wait for this kind of thing, or only those with the same reason if
+    /// one is given. Returns how many.
+    fn wake(&self, kind: WaitKind, reason: Option<&str>, at: Timestamp) -> Answer<'_, u64>;
 
     /// Stops runs of a skill from being claimed, or allows them again.
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()>;

@@ -3,7 +3,7 @@
 //! Callers decide what a slot means, when the next one is and what follows a failure. The store
 //! makes sure that only one of several concurrent decisions is applied.
 
-use deft_model::{DisabledReason, Outcome, RunId};
+use deft_model::{DisabledReason, Outcome, RunId, Tier, Trigger};
 use jiff::Timestamp;
 
 use crate::{Answer, NewNotice};
@@ -95,14 +95,14 @@ pub struct SkillText {
     pub origin: SkillOrigin,
     /// The hash of its content.
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
-    /// `cron`, `event` or `manual`.
-    pub trigger: String,
+    /// How it runs.
+    pub tier: Tier,
+    /// What makes it fire.
+    pub trigger: Trigger,
     /// When it fires and the rule for late slots, a JSON object.
     pub timing: Option<String>,
-    /// Tools without which it cannot run, a JSON list.
-    pub required_tools: String,
+    /// Tools without which it cannot run.
+    pub required_tools: Vec<String>,
 }
 
 /// The state of a skill: whether it fires, and the results of its last runs.
@@ -208,9 +208,9 @@ pub struct SkillFilter {
     /// Only those that fire, or only those that do not.
     pub enabled: Option<bool>,
     /// Only those with this trigger.
-    pub trigger: Option<String>,
+    pub trigger: Option<Trigger>,
     /// Only those that run in this way.
-    pub tier: Option<String>,
+    pub tier: Option<Tier>,
     /// Only those of this agent.
     pub agent_id: Option<String>,
     /// Only those with this name or number of a name, for any agent.

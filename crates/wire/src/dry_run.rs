@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{Effects, FailureClass, Object};
+use deft_model::{Effects, FailureClass, Object, Tier};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,8 @@ pub struct DryRun {
     pub diagnostics: Vec<DryDiagnostic>,
     pub skill: String,
     pub revision: String,
-    pub tier: String,
+    #[schemars(schema_with = "words::<Tier>")]
+    pub tier: Tier,
     pub inputs: Object,
     pub steps: Vec<DryStep>,
     /// Always true.

@@ -2,7 +2,9 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{FailureClass, Object, Outcome, ProblemCode, RunId, RunStatus, Usage};
+use deft_model::{
+    FailureClass, Object, Outcome, ProblemCode, RunId, RunStatus, Tier, Usage, WaitKind,
+};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +21,8 @@ pub struct RunView {
     pub id: RunId,
     pub skill: String,
     pub revision: String,
-    /// `direct`, `workflow`, `agent` or `command`.
-    pub tier: String,
+    #[schemars(schema_with = "words::<Tier>")]
+    pub tier: Tier,
     pub agent_id: String,
     /// What fired it.
     pub cause: String,
@@ -42,6 +44,9 @@ pub struct RunView {
     pub outcome: Option<Outcome>,
     /// What it waits for, for people.
     pub waiting_for: Option<String>,
+    /// What kind of thing that is, for front ends in this process.
+    #[serde(skip)]
+    pub waiting_kind: Option<WaitKind>,
     pub inputs: Value,
     pub outputs: Value,
     pub error: Option<RunError>,

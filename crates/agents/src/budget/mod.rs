@@ -8,6 +8,7 @@ mod bounds;
 mod pause;
 mod slots;
 
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
@@ -144,13 +145,13 @@ impl Agents {
         lifted: bool,
         halt: &CancellationToken,
     ) -> Result<(), BudgetExceeded> {
-        let unable = |error: deft_store::Error| {
+        let unable = |error: &dyn Display| {
             BudgetExceeded::simply(Failure::new(FailureClass::Other, error.to_string()))
         };
         let below = spending.below.iter();
         for agent in std::iter::once(&spending.agent).chain(below) {
             let paused = self.check_pause(agent, &spending.bounds).await;
-            if let Some(failure) = paused.map_err(unable)? {
+            if let Some(failure) = paused.map_err(|error| unable(&error))? {
                 return Err(BudgetExceeded::simply(failure));
             }
         }
@@ -181,7 +182,7 @@ impl Agents {
         let since = Instant::now();
         loop {
             let reserved = self.store().reserve(lease, wish.clone()).await;
-            let refusal = match reserved.map_err(unable)? {
+            let refusal = match reserved.map_err(|error| unable(&error))? {
                 ReservationResult::Granted => return Ok(()),
                 ReservationResult::Refused(refusal) => refusal,
             };
@@ -277,9 +278,11 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
     };
     if !what.starts_with("run:") {
         let message = format!("the budget{period} of `{what}` does not suffice: {amount}");
-        return Failure::new(FailureClass::Budget, message).hint(
-            "`deft budget show` says what was spent; raise the limit or wait for the next day",
-        );
+        return Failure::new(FailureClass::Budget, message)
+            .budget(&refusal.scope)
+            .hint(
+                "`deft budget show` says what was spent; raise the limit or wait for the next day",
+            );
     }
     let (whose, hint) = match whose {
         Some(LimitHolder::Skill(skill)) => (
@@ -308,8 +311,8 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
         )
 }
 
-/// The model is not asked, and no agent is paused: the budget is not spent, only reserved. The scope has
-/// no mark of a skipped day (`slots.rs`).
+/// The question is not asked, and no agent is paused for it: the budget is not spent. The failure names
+/// no budget, so later slots of the day are not skipped (`slots.rs`).
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
     let message = format!(

@@ -3,9 +3,10 @@
 //!
 //! Skills are paused elsewhere (`deft_library::aftermath`), and only people let those go on.
 
+use deft_base::{Error, read_instant, read_setting};
 use deft_model::{Failure, FailureClass};
 use deft_outbox::{Kind, Notice};
-use deft_store::{Error, Limit, NewNotice};
+use deft_store::{Limit, NewNotice};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -90,9 +91,8 @@ impl Agents {
     }
 
     async fn cause(&self, agent: &str) -> Result<Cause, Error> {
-        let stored = self.store().setting(&cause_key(agent)).await?;
-        let read = |text: String| serde_json::from_str(&text).ok();
-        Ok(stored.and_then(read).unwrap_or_default())
+        let stored = read_setting(&**self.store(), &cause_key(agent)).await?;
+        Ok(stored.unwrap_or_default())
     }
 
     /// The reason why an agent may not call its model now. A pause ends when the limit allows calls again.
@@ -137,8 +137,13 @@ impl Agents {
         };
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
         // What a person has let pass counts no more.
-        let resumed = self.store().setting(&resumed_key(agent)).await;
-        let resumed = resumed.ok().flatten().and_then(|text| text.parse().ok());
+        let resumed = match read_instant(&**self.store(), &resumed_key(agent)).await {
+            Ok(resumed) => resumed,
+            Err(error) => {
+                tracing::warn!(%agent, %error, "the consumption of the agent is not checked");
+                return;
+            }
+        };
         let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
         let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
         let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
@@ -165,7 +170,13 @@ impl Agents {
         let (key, now) = (pause_key(agent), self.base.now());
         let known = match self.store().held(&key).await {
             Ok(None) => None,
-            Ok(Some(_)) => self.cause(agent).await.ok(),
+            Ok(Some(_)) => match self.cause(agent).await {
+                Ok(cause) => Some(cause),
+                Err(error) => {
+                    tracing::warn!(%agent, %error, "the agent stays paused as it is");
+                    return;
+                }
+            },
             Err(_) => return,
         };
         if known.is_some_and(|known| known.limit.is_none() || cause.limit.is_some()) {
@@ -207,14 +218,18 @@ impl Agents {
         let text = serde_json::to_string(cause).unwrap_or_default();
         let store = self.store();
         store.keep_setting(&cause_key(agent), &text).await?;
-        store.hold(&pause_key(agent), true, self.base.now()).await
+        Ok(store.hold(&pause_key(agent), true, self.base.now()).await?)
     }
 }
 
 impl Agents {
     /// Lets a paused agent go on. Says whether it was paused.
-    pub async fn resume_agent(&self, agent: &str) -> Result<bool, deft_base::Error> {
-        let paused = self.agent_paused(agent).await?.is_some();
+    pub async fn resume_agent(&self, agent: &str) -> Result<bool, Error> {
+        let paused = match self.agent_paused(agent).await {
+            // A person may end a pause whose reason is damaged.
+            Err(Error::Unreadable { .. }) => true,
+            paused => paused?.is_some(),
+        };
         let now = self.base.now();
         let noted = self
             .store()
@@ -226,10 +241,10 @@ impl Agents {
     }
 
     /// Whether an agent is paused now, and why.
-    pub async fn agent_paused(&self, agent: &str) -> Result<Option<AgentPause>, deft_base::Error> {
+    pub async fn agent_paused(&self, agent: &str) -> Result<Option<AgentPause>, Error> {
         let mut bounds = self.agent_bounds(agent, None);
         bounds.push(self.bound_of_all(agent));
-        Ok(self.pause_of(agent, &bounds).await?)
+        self.pause_of(agent, &bounds).await
     }
 }
 

@@ -1,8 +1,9 @@
 //! Slots that would only be in vain: the budget of the day is spent, and the skill wants to be
 //! skipped then.
 
+use deft_base::run_failure;
 use deft_library::PinnedSkill;
-use deft_model::{BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, Usd};
+use deft_model::{BudgetPeriod, ExhaustedAction, Outcome, Usd};
 use deft_store::{RunFilter, SpentFilter};
 
 use super::bounds::micros;
@@ -20,13 +21,14 @@ impl Agents {
             return None;
         }
         let day = self.day_in(skill.policy.timezone.as_deref());
+        let scope = format!("skill:{}@{day}", skill.id);
         let filter = SpentFilter {
-            scope: Some(format!("skill:{}@{day}", skill.id)),
+            scope: Some(scope.clone()),
             ..SpentFilter::default()
         };
         let rows = self.store().spent(filter).await.ok()?;
         let spent = rows.first()?;
-        if let Some(why) = self.refused_today(pinned, day).await {
+        if let Some(why) = self.refused_today(pinned, &scope).await {
             return Some(why);
         }
         let tokens = spent.tokens_in + spent.tokens_out;
@@ -45,7 +47,7 @@ impl Agents {
 
     /// What the last run of today was told when its budget of the day did not suffice; the next one
     /// would be told the same.
-    async fn refused_today(&self, pinned: &PinnedSkill, day: jiff::civil::Date) -> Option<String> {
+    async fn refused_today(&self, pinned: &PinnedSkill, scope: &str) -> Option<String> {
         let filter = RunFilter {
             skill: Some(pinned.skill.id.to_string()),
             outcomes: vec![Outcome::Error, Outcome::Success, Outcome::Skipped],
@@ -53,15 +55,13 @@ impl Agents {
             ..RunFilter::default()
         };
         let last = self.store().runs(filter).await.ok()?.pop()?;
-        let zone = pinned.skill.policy.timezone.as_deref();
-        let zoned = zone.and_then(|zone| last.admitted_at.in_tz(zone).ok());
-        let zoned = zoned.unwrap_or_else(|| last.admitted_at.to_zoned(self.base.host_zone()));
-        if zoned.date() != day || last.revision != pinned.revision {
+        if last.revision != pinned.revision {
             return None;
         }
-        let error = serde_json::from_str::<Failure>(last.error.as_deref()?).ok()?;
-        let of_skill = format!("`skill:{}`", pinned.skill.id);
-        let refused = error.class == FailureClass::Budget && error.message.contains(&of_skill);
-        refused.then_some(error.message)
+        let error = run_failure(&last).unwrap_or_else(|error| {
+            tracing::error!(%error, "the budget of the day may not suffice for the next run");
+            None
+        })?;
+        (error.budget.as_deref() == Some(scope)).then_some(error.message)
     }
 }

@@ -17,7 +17,7 @@ fn admission(n: usize, skill: &str) -> Admission {
         run: RunId::new(format!("run_{skill}_{n:05}")),
         skill: skill.to_owned(),
         revision: "sha256:1".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,

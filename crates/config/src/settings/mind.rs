@@ -14,7 +14,6 @@ use deft_model::{Agent, Choice as _, ExhaustedAction, Failure, FailureClass, Obj
 use deft_tools::SecretSource;
 use serde_json::{Map, Value};
 
-use super::Config;
 use super::read::{Reader, length, texts};
 
 /// An `[llm.NAME]` section, before its key is looked up.
@@ -137,33 +136,6 @@ impl ModelConfig {
     }
 }
 
-/// The `[agent]` section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentConfig {
-    /// The agent of skills and chats that name none.
-    pub default: String,
-    /// The model of agents that name none.
-    pub llm: Option<String>,
-    /// What a person is asked about first.
-    pub approve: Vec<String>,
-    /// What chats may use.
-    pub tools: Vec<String>,
-    /// How much all tools may take together where all are offered.
-    pub offer_tokens: u64,
-    /// What agents should know of the person.
-    pub user: String,
-    /// How often a model is asked in one run.
-    pub max_steps: u32,
-    /// How many calls the models of one run may make.
-    pub max_calls: u32,
-    /// Whether an agent that fires by itself may store skills that fire by themselves.
-    pub may_schedule: bool,
-    /// How deep agents may send out agents.
-    pub max_depth: u32,
-    /// How many agents one turn may send out.
-    pub fan_out: u32,
-}
-
 /// The `[budget]` section.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BudgetConfig {
@@ -204,27 +176,7 @@ pub struct Watch {
     pub spike_factor: Option<f64>,
 }
 
-impl Config {
-    /// How agents behave.
-    pub fn agents(&self) -> AgentOptions {
-        let agent = &self.agent;
-        AgentOptions {
-            default: agent.default.clone(),
-            llm: agent.llm.clone(),
-            approve: agent.approve.clone(),
-            tools: agent.tools.clone(),
-            offer_tokens: agent.offer_tokens,
-            user: agent.user.clone(),
-            max_steps: agent.max_steps,
-            max_calls: agent.max_calls,
-            may_schedule: agent.may_schedule,
-            max_depth: agent.max_depth,
-            fan_out: agent.fan_out,
-            history_tokens: self.history_tokens,
-            budgets: self.budgets(),
-        }
-    }
-
+impl BudgetConfig {
     /// What agents may spend.
     pub fn budgets(&self) -> Budgets {
         let day = |limits: &Allowance| DayBudget {
@@ -233,7 +185,7 @@ impl Config {
             on_exhausted: limits.on_exhausted,
             ..DayBudget::default()
         };
-        let watched = self.budget.agents.iter().map(|(name, watch)| {
+        let watched = self.agents.iter().map(|(name, watch)| {
             let budget = DayBudget {
                 spike_tokens: watch.spike_tokens,
                 spike_factor: watch.spike_factor,
@@ -242,7 +194,7 @@ impl Config {
             (name.clone(), budget)
         });
         Budgets {
-            all: day(&self.budget.all),
+            all: day(&self.all),
             agents: watched.collect(),
         }
     }
@@ -254,13 +206,14 @@ impl Reader<'_> {
         self.named(&["llm"]).into_iter().map(model).collect()
     }
 
-    pub(super) fn agent(&self) -> AgentConfig {
+    /// The `[agent]` section, with what other sections say about agents.
+    pub(super) fn agent(&self) -> AgentOptions {
         let list = |key, usual: &str| self.list(key).unwrap_or_else(|| vec![usual.to_owned()]);
         let count = |key, usual| {
             let given = self.number(key);
             given.map_or(usual, |count| u32::try_from(count).unwrap_or(u32::MAX))
         };
-        AgentConfig {
+        AgentOptions {
             default: self
                 .text("agent.default")
                 .unwrap_or_else(|| "thinker".to_owned()),
@@ -274,6 +227,8 @@ impl Reader<'_> {
             may_schedule: self.truth("agent.may_schedule").unwrap_or_default(),
             max_depth: count("agent.max_depth", 2),
             fan_out: count("agent.fan_out", 4),
+            history_tokens: self.number("chat.history_tokens").unwrap_or(12_000),
+            budgets: self.budget().budgets(),
         }
     }
 

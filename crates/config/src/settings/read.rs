@@ -40,7 +40,6 @@ pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem>
         models: reader.models(),
         agent: reader.agent(),
         budget: reader.budget(),
-        history_tokens: reader.number("chat.history_tokens").unwrap_or(12_000),
         telegram_chat: reader.truth("telegram.chat").unwrap_or(true),
         store: StorePath::new(reader.text("store.url").as_deref(), home),
         logs: reader.logs(),

@@ -348,7 +348,6 @@ fn defaults_are_those_of_their_owners() {
         (&given.agent, &given.budget),
         (&nothing.agent, &nothing.budget)
     );
-    assert_eq!(given.history_tokens, nothing.history_tokens);
     assert_eq!(given.telegram_chat, nothing.telegram_chat);
     let model = |text: &str| {
         let config = config(&format!(

@@ -39,7 +39,7 @@ pub(crate) fn commits(
                 run: RunId::new(id),
                 skill: run.skill.clone(),
                 revision: run.revision.clone(),
-                tier: run.tier.clone(),
+                tier: run.tier,
                 agent_id: run.agent_id.clone(),
                 cause: run.cause.clone(),
                 slot: None,

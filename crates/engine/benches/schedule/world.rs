@@ -197,10 +197,10 @@ impl World {
                     origin: SkillOrigin::Record,
                     // As long as a hash.
                     revision: format!("{n:064}"),
-                    tier: "direct".to_owned(),
-                    trigger: "cron".to_owned(),
+                    tier: deft_model::Tier::Direct,
+                    trigger: deft_model::Trigger::Cron,
                     timing: Some(timing.to_string()),
-                    required_tools: "[]".to_owned(),
+                    required_tools: Vec::new(),
                 },
                 content: Some(record.to_string()),
                 standing: Standing::default(),

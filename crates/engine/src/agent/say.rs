@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use deft_agents::{ALONE, ANSWER_TO, conversation_of, first_message, text_of};
-use deft_base::hex_digest;
+use deft_base::{hex_digest, run_outputs};
 use deft_model::{
     Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
     Step, StepKind, Trigger, Workflow,
 };
 use deft_store::{NewConversation, RunRow, Write};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
@@ -51,14 +51,12 @@ pub struct ChatAnswer {
 
 impl ChatAnswer {
     /// What a run has said. A message that was said before belongs where it was said.
-    pub(super) fn from_run(run: RunRow, conversation: String) -> Self {
-        let outputs = run.outputs.as_deref();
-        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
-        Self {
-            conversation: conversation_of(&run).unwrap_or(conversation),
-            text: outputs.as_ref().map(text_of).unwrap_or_default(),
+    pub(super) fn from_run(run: RunRow, conversation: String) -> Result<Self, Error> {
+        Ok(Self {
+            conversation: conversation_of(&run)?.unwrap_or(conversation),
+            text: run_outputs(&run)?.as_ref().map(text_of).unwrap_or_default(),
             run,
-        }
+        })
     }
 }
 
@@ -71,7 +69,7 @@ impl Engine {
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
-        Ok(ChatAnswer::from_run(run, place.conversation))
+        ChatAnswer::from_run(run, place.conversation)
     }
 
     /// Skills that an agent may use: ids and descriptions.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
 use deft_agents::{BY_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
+use deft_base::{run_failure, run_outputs};
 use deft_command::{CommandResult, Problem};
 use deft_library::{Command, PinnedSkill, denied, handler};
 use deft_model::{
@@ -250,31 +251,30 @@ fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failu
 
 /// A run as the result of the call that made it.
 fn outcome(row: &RunRow) -> Result<Value, Failure> {
-    let read = |text: &Option<String>| -> Option<Value> {
-        text.as_deref()
-            .and_then(|text| serde_json::from_str(text).ok())
-    };
     if row.status != RunStatus::Done {
         return Ok(json!({ "run": row.id.as_str(), "status": row.status,
-            "waiting_for": row.waiting_for }));
+            "waiting_for": row.waits_for() }));
     }
     match row.outcome {
-        Some(Outcome::Success) => Ok(read(&row.outputs).unwrap_or_default()),
+        Some(Outcome::Success) => {
+            let outputs = run_outputs(row).map_err(|error| failure(&error))?;
+            Ok(outputs.unwrap_or_default())
+        }
         Some(Outcome::Skipped) => {
-            let reason = read(&row.error).map(|error| error["message"].clone());
+            let reason = run_failure(row).map_err(|error| failure(&error))?;
+            let reason = reason.map(|why| why.message);
             Ok(json!({ "run": row.id.as_str(), "outcome": "skipped", "reason": reason }))
         }
         outcome => {
-            let error = read(&row.error);
-            let known = error.and_then(|error| serde_json::from_value::<Failure>(error).ok());
-            let mut failure = known.unwrap_or_else(|| {
+            let known = run_failure(row).map_err(|error| failure(&error))?;
+            let mut why = known.unwrap_or_else(|| {
                 let word = outcome.map_or_else(String::new, |outcome| outcome.to_string());
                 Failure::new(FailureClass::Other, format!("run {} ended {word}", row.id))
             });
             // The run that failed is over; nothing is gained by waiting for it.
-            failure.blocked = false;
-            failure.in_doubt = outcome == Some(Outcome::Interrupted);
-            Err(failure)
+            why.blocked = false;
+            why.in_doubt = outcome == Some(Outcome::Interrupted);
+            Err(why)
         }
     }
 }

@@ -3,10 +3,9 @@
 //!
 //! Not here: runs that are no chats, which the daemon resumes (`recover.rs`).
 
-use deft_agents::conversation_of;
+use deft_agents::chat_inputs;
 use deft_model::{RunId, RunStatus};
 use deft_store::{RunFilter, RunRow};
-use serde_json::Value;
 
 use super::say::ChatAnswer;
 use crate::{Attention, CHAT_SKILL, Engine, Error};
@@ -41,16 +40,23 @@ impl Engine {
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
             ..RunFilter::default()
         };
-        let mut runs = self.store().runs(filter).await?;
-        runs.retain(|run| conversation_of(run).as_deref() == Some(conversation));
-        runs.sort_by(|one, other| (one.admitted_at, &one.id).cmp(&(other.admitted_at, &other.id)));
+        let mut runs = Vec::new();
+        for run in self.store().runs(filter).await? {
+            let inputs = chat_inputs(&run)?.unwrap_or_default();
+            if inputs.conversation.as_deref() == Some(conversation) {
+                runs.push((run, inputs.message.unwrap_or_default()));
+            }
+        }
+        runs.sort_by(|(one, _), (other, _)| {
+            (one.admitted_at, &one.id).cmp(&(other.admitted_at, &other.id))
+        });
         let stands = |run: &RunRow| match run.status {
             RunStatus::Waiting => AnswerState::Waiting,
             RunStatus::Running if !self.is_abandoned(run) => AnswerState::Elsewhere,
             RunStatus::Queued | RunStatus::Running | RunStatus::Done => AnswerState::Abandoned,
         };
-        let unanswered = runs.into_iter().map(|run| UnansweredMessage {
-            text: message_of(&run),
+        let unanswered = runs.into_iter().map(|(run, text)| UnansweredMessage {
+            text,
             stands: stands(&run),
             run,
         });
@@ -67,11 +73,6 @@ impl Engine {
         attention.note(run);
         Box::pin(self.drive_when_due(run, attention)).await?;
         let ended = self.finished_row(run).await?;
-        Ok(ChatAnswer::from_run(ended.run().clone(), String::new()))
+        ChatAnswer::from_run(ended.run().clone(), String::new())
     }
-}
-
-fn message_of(run: &RunRow) -> String {
-    let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
-    inputs["message"].as_str().unwrap_or_default().to_owned()
 }

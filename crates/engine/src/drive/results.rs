@@ -133,7 +133,10 @@ impl Driver {
             return;
         }
         let (engine, run) = (Arc::clone(&self.engine), self.run.clone());
-        let chat = answer_to(&run);
+        let chat = answer_to(&run).unwrap_or_else(|error| {
+            tracing::error!(%error, "a question goes to the usual channels");
+            None
+        });
         for question in &self.unanswered {
             if let Some(chat) = &chat {
                 match engine.leave_question(question, chat).await {

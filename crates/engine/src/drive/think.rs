@@ -93,7 +93,7 @@ impl Driver {
         };
         let performer = self.performer_of(&path);
         // A workflow may have done something before it gets to its agent: there it is too late.
-        let fired = self.run.tier == Tier::Agent.to_string();
+        let fired = self.run.tier == Tier::Agent;
         let unchecked = fired && self.machine.check_failed().is_some();
         self.calling += 1;
         self.count(&path, 1);
@@ -228,8 +228,10 @@ impl Driver {
             Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
-            let said = deft_agents::end_messages(&thinking.machine, &self.run, failure, now);
-            self.journal.write(said);
+            match deft_agents::end_messages(&thinking.machine, &self.run, failure, now) {
+                Ok(messages) => self.journal.write(messages),
+                Err(error) => tracing::error!(%error, "the conversation lacks this answer"),
+            }
         }
     }
 

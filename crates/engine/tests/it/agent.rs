@@ -59,7 +59,7 @@ async fn run_json(scene: &Scene, run: &RunRow) -> Value {
     };
     json!({
         "skill": run.skill, "tier": run.tier, "status": run.status, "outcome": run.outcome,
-        "waiting_for": run.waiting_for,
+        "waiting_for": run.waits_for(),
         "outputs": read(&run.outputs), "error": read(&run.error), "usage": read(&run.usage),
         "events": events,
     })

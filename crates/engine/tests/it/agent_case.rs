@@ -346,7 +346,7 @@ impl Scene {
 
     async fn note(&mut self, wish: &Value) {
         let runs = self.runs().await;
-        let state = runs.iter().map(|run| match &run.waiting_for {
+        let state = runs.iter().map(|run| match run.waits_for() {
             Some(why) => format!("{} {} ({why})", run.skill, run.status),
             None => match run.outcome {
                 Some(outcome) => format!("{} {outcome}", run.skill),

@@ -95,7 +95,7 @@ fn head(run: &RunRow) -> String {
 }
 
 fn tail(run: &RunRow) -> String {
-    let mut out = match (run.outcome, &run.waiting_for) {
+    let mut out = match (run.outcome, run.waits_for()) {
         (Some(outcome), _) => format!("  = {outcome}"),
         (None, Some(why)) => format!("  = {}: {why}", run.status),
         (None, None) => format!("  = {}", run.status),

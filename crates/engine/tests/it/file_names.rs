@@ -38,8 +38,8 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
                 );
                 let run = world.run("Morning Briefing", json!({})).await;
                 assert_eq!(
-                    (run.skill.as_str(), run.tier.as_str()),
-                    ("morning-briefing", "direct")
+                    (run.skill.as_str(), run.tier),
+                    ("morning-briefing", deft_model::Tier::Direct)
                 );
                 let again = call(world, "memory_store_skill", record.clone())
                     .await

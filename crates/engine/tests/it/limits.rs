@@ -182,9 +182,9 @@ async fn a_long_wait_gives_the_lease_back_where_somebody_comes_back() {
         ..Attention::default()
     };
     let row = world.run_with("again", json!({}), attention.clone()).await;
-    assert_eq!((row.status, row.owner), (RunStatus::Waiting, None));
+    assert_eq!((row.status, &row.owner), (RunStatus::Waiting, &None));
     assert!(
-        row.waiting_for
+        row.waits_for()
             .unwrap()
             .starts_with("a retry at 2026-01-26T13:00:0")
     );

@@ -26,6 +26,7 @@ mod control;
 mod crash;
 mod crash_agents;
 mod daemons;
+mod damaged;
 mod deadlines;
 mod dry;
 mod file_names;

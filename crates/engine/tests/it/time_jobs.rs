@@ -36,7 +36,7 @@ fn job(tool: &str, on_error: &str) -> Skill {
 async fn statuses(t: &Times) -> Vec<String> {
     let mut words = Vec::new();
     for run in t.world.engine.jobs(None).await.unwrap().iter().rev() {
-        let shown = t.world.engine.job_json(run).await;
+        let shown = json!(t.world.engine.job(run).await.unwrap());
         words.push(format!(
             "{} {}",
             shown["name"].as_str().unwrap(),
@@ -65,7 +65,7 @@ async fn jobs_are_queued_halted_and_resumed() {
             ["job-echo completed", "job-act completed"]
         );
         let row = t.world.store.run(&first.id).await.unwrap().unwrap();
-        let shown = engine.job_json(&row).await;
+        let shown = json!(engine.job(&row).await.unwrap());
         let instant = json!("2026-01-26T13:00:00Z");
         assert_eq!(
             shown,
@@ -111,7 +111,7 @@ async fn a_job_that_fails_leaves_a_fact() {
             [json!(["orchestrator", "error", text, run.id.as_str()])]
         );
         let row = t.world.store.run(&run.id).await.unwrap().unwrap();
-        let shown = t.world.engine.job_json(&row).await;
+        let shown = json!(t.world.engine.job(&row).await.unwrap());
         assert_eq!(shown["error"], "401 unauthorized");
     })
     .await;
@@ -239,7 +239,7 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
         );
         let mut results = Vec::new();
         for run in driver.world.engine.jobs(None).await.unwrap().iter().rev() {
-            results.push(driver.world.engine.job_json(run).await["result"].clone());
+            results.push(driver.world.engine.job(run).await.unwrap().result.unwrap());
         }
         let both = |first: &str, second: &str| json!({ "step1": { "text": first }, "step2": { "text": second } });
         let single = results.pop().unwrap();
@@ -273,7 +273,7 @@ async fn a_queued_plan_passes_results_on_as_a_record_does() {
         said(driver);
         driver.drain().await;
         let run = driver.world.engine.jobs(None).await.unwrap().remove(0);
-        let shown = driver.world.engine.job_json(&run).await;
+        let shown = json!(driver.world.engine.job(&run).await.unwrap());
         assert_eq!(
             shown["result"],
             json!({ "step1": "one", "step2": "one two", "step3": "one two three" }),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use deft_engine::Attention;
-use deft_model::{DisabledReason, Effects, Outcome, RunStatus};
+use deft_model::{DisabledReason, Effects, Outcome, RunStatus, WaitKind};
 use deft_scheduler::Scheduler;
 use deft_store::{PutResult, Standing, Timeline};
 use deft_store_testkit::Memory;
@@ -34,7 +34,7 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
         t.tick("13:30").await;
         let run = t.runs("waits").await.remove(0);
         assert_eq!(run.status, RunStatus::Waiting);
-        let why = run.waiting_for.unwrap();
+        let why = run.waits_for().unwrap();
         assert!(why.starts_with("tool: "), "{why}");
         assert_eq!(t.standing("waits").await, "on, next 14:00");
         // Nothing has changed: it looks again later by itself, and still waits.
@@ -42,7 +42,8 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
         t.drain().await;
         assert_eq!(t.runs("waits").await[0].status, RunStatus::Waiting);
         t.install("later");
-        let woken = t.world.store.wake("tool: ", at("13:37")).await.unwrap();
+        let woken = t.world.store.wake(WaitKind::Tool, None, at("13:37"));
+        let woken = woken.await.unwrap();
         assert_eq!(woken, 1);
         t.world.clock.set(at("13:37"));
         t.drain().await;
@@ -71,7 +72,7 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
         t.tick("13:30").await;
         let run = t.runs("thinks").await.remove(0);
         assert_eq!(run.status, RunStatus::Waiting, "{run:?}");
-        let why = run.waiting_for.unwrap();
+        let why = run.waits_for().unwrap();
         assert_eq!(why, "tool: no model is configured");
         assert_eq!(t.standing("thinks").await, "on, next 14:00");
         let (models, asked) = thinker(|_, _| Ok(says("Done.")));
@@ -102,7 +103,7 @@ async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
         let waits = "the check before the run cannot be made: too many";
         for skill in ["thinks", "idle"] {
             let run = t.runs(skill).await.remove(0);
-            assert_eq!(run.waiting_for, Some(format!("tool: {waits}")));
+            assert_eq!(run.waits_for(), Some(format!("tool: {waits}").as_str()));
             assert_eq!(t.standing(skill).await, "on, next 14:00");
         }
         assert_eq!(asked.lock().unwrap().len(), 0);

@@ -55,7 +55,7 @@ async fn a_wait_parks_the_run_and_another_process_goes_on() {
             let run = run.await.unwrap();
             let row = first.runs(skill).await.remove(0);
             assert_eq!(row.status, RunStatus::Waiting, "{run:?}");
-            let waits = row.waiting_for.as_deref().unwrap();
+            let waits = row.waits_for().unwrap();
             assert!(waits.starts_with("a wait until "), "{waits}");
             let shown = first.world.engine.show(&row).await.unwrap();
             let steps = shown["steps"].as_array().unwrap();

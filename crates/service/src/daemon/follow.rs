@@ -131,7 +131,7 @@ impl Follower {
         self.bot
             .send_replace(telegram::Settings::from_config(&config));
         self.engine.agents().set_models(app::models(&config));
-        self.engine.agents().set_budgets(config.budgets());
+        self.engine.agents().set_budgets(config.budget.budgets());
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
         tracing::info!(

@@ -17,6 +17,7 @@ use std::time::Duration;
 use deft_channels::{self as channels, LiveChannel, Tell};
 use deft_config::Home;
 use deft_engine::Engine;
+use deft_model::Trigger;
 use deft_registry::{Registry, State};
 use deft_scheduler::Pool;
 use deft_store::SkillFilter;
@@ -179,7 +180,7 @@ impl Daemon {
         let store = self.app.engine.store();
         let scheduled = SkillFilter {
             enabled: Some(true),
-            trigger: Some("cron".to_owned()),
+            trigger: Some(Trigger::Cron),
             ..SkillFilter::default()
         };
         let scheduled = store.count_skills(scheduled).await;

@@ -91,7 +91,9 @@ pub fn show(app: &App, id: &str) -> Done<RunDetail> {
 
 pub(super) fn detail_of(app: &App, row: &RunRow) -> Done<RunDetail> {
     let shown = app.block_on(app.engine.show(row));
-    read_document(shown.map_err(|error| app::failure(&error))?)
+    let mut detail: RunDetail = read_document(shown.map_err(|error| app::failure(&error))?)?;
+    detail.run.waiting_kind = row.waiting_for.as_ref().map(|reason| reason.kind);
+    Ok(detail)
 }
 
 /// All events of a run so far.

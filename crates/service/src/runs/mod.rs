@@ -49,7 +49,7 @@ pub(crate) fn view(row: &RunRow) -> Done<RunView> {
         mask_text(&mut error.message);
         error.hint.iter_mut().for_each(mask_text);
     }
-    let mut waiting_for = row.waiting_for.clone();
+    let mut waiting_for = row.waits_for().map(str::to_owned);
     waiting_for.iter_mut().for_each(mask_text);
     let usage: Option<Usage> = read_optional(&row.id, row.usage.as_deref())?;
     let duration = row.finished_at.zip(row.started_at).map(|(end, start)| {
@@ -60,7 +60,7 @@ pub(crate) fn view(row: &RunRow) -> Done<RunView> {
         id: row.id.clone(),
         skill: row.skill.clone(),
         revision: row.revision.clone(),
-        tier: row.tier.clone(),
+        tier: row.tier,
         agent_id: row.agent_id.clone(),
         cause: row.cause.clone(),
         slot: row.slot,
@@ -71,6 +71,7 @@ pub(crate) fn view(row: &RunRow) -> Done<RunView> {
         status: row.status,
         outcome: row.outcome,
         waiting_for,
+        waiting_kind: row.waiting_for.as_ref().map(|reason| reason.kind),
         inputs,
         outputs,
         error,

@@ -1,7 +1,7 @@
 //! Runs as their public shapes.
 
-use deft_model::{Outcome, RunId, RunStatus};
-use deft_store::RunRow;
+use deft_model::{Outcome, RunId, RunStatus, WaitKind};
+use deft_store::{RunRow, WaitReason};
 use serde_json::{Value, json};
 
 use super::view;
@@ -13,7 +13,7 @@ fn failed() -> RunRow {
         id: RunId::new("run_1"),
         skill: "demo".to_owned(),
         revision: "r".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "schedule".to_owned(),
         slot: Some(at("2026-01-26T13:00:00Z")),
@@ -61,7 +61,10 @@ fn queued() -> RunRow {
         usage: None,
         started_at: None,
         finished_at: None,
-        waiting_for: Some("its turn".to_owned()),
+        waiting_for: Some(WaitReason {
+            kind: WaitKind::Answer,
+            text: "its turn".to_owned(),
+        }),
         ..failed()
     }
 }
@@ -70,7 +73,7 @@ fn queued() -> RunRow {
 fn the_shape_of_a_run_is_the_document_of_the_engine() {
     for row in [failed(), queued()] {
         let shown = serde_json::to_string(&view(&row).unwrap()).unwrap();
-        assert_eq!(shown, deft_engine::run_json(&row).to_string());
+        assert_eq!(shown, deft_engine::run_json(&row).unwrap().to_string());
     }
 }
 
@@ -80,7 +83,10 @@ fn secrets_are_shown_by_name() {
     let row = RunRow {
         inputs: json!({"key": secret, "list": [format!("x{secret}")]}).to_string(),
         error: Some(json!({"class": "other", "message": secret}).to_string()),
-        waiting_for: Some(secret),
+        waiting_for: Some(WaitReason {
+            kind: WaitKind::Answer,
+            text: secret,
+        }),
         ..failed()
     };
     let run = view(&row).unwrap();

@@ -53,7 +53,7 @@ pub fn list(workspace: &Workspace) -> Done<ScheduleList> {
     let source = Source::open(workspace)?;
     let now = source.moment().now;
     let mut found: Vec<(Option<Timestamp>, ScheduledSkill)> = source
-        .all(now)
+        .all(now)?
         .into_iter()
         .map(|skill| (next_fire(&skill, now), skill))
         .collect();

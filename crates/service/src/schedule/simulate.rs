@@ -97,7 +97,7 @@ fn chosen(
         return Ok((chosen.collect::<Done<Vec<ScheduledSkill>>>()?, 0));
     }
     let (enabled, disabled): (Vec<ScheduledSkill>, Vec<ScheduledSkill>) = source
-        .all(from)
+        .all(from)?
         .into_iter()
         .partition(|skill| skill.disabled.is_none());
     Ok((enabled, disabled.len()))

@@ -13,6 +13,7 @@ use deft_wire::{Done, Failure};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::app;
 use crate::seed;
 use crate::skills::{SkillCatalog, zone};
 use crate::workspace::Workspace;
@@ -48,22 +49,25 @@ impl Source {
     }
 
     /// All of them, with grids and delays that start at `now`, sorted by id.
-    pub(super) fn all(&self, now: Timestamp) -> Vec<ScheduledSkill> {
+    pub(super) fn all(&self, now: Timestamp) -> Done<Vec<ScheduledSkill>> {
         let rows = self.0.rows();
         let known: HashSet<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
         let files = self.0.snapshot.skills();
         let files = files.filter(|loaded| !known.contains(loaded.skill.id.as_str()));
         let files = files.filter_map(|loaded| self.read_file(&loaded.skill, now));
-        let rows = rows.iter().filter_map(|row| self.read_row(row, now));
-        let mut all: Vec<ScheduledSkill> = files.chain(rows).collect();
+        let mut all: Vec<ScheduledSkill> = files.collect();
+        for row in rows {
+            all.extend(self.read_row(row, now)?);
+        }
         all.sort_by(|a, b| a.timed.name.cmp(&b.timed.name));
-        all
+        Ok(all)
     }
 
     /// The one that a name means.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
-        let row = self.0.find_row(name);
-        if let Some(found) = row.and_then(|row| self.read_row(row, now)) {
+        if let Some(row) = self.0.find_row(name)
+            && let Some(found) = self.read_row(row, now)?
+        {
             return Ok(found);
         }
         let loaded = self.0.find_file(name)?;
@@ -77,13 +81,13 @@ impl Source {
 
     /// A skill of the store. A file that was edited or deleted since the store last looked at it counts,
     /// as it will at the next look.
-    fn read_row(&self, row: &SkillRow, now: Timestamp) -> Option<ScheduledSkill> {
+    fn read_row(&self, row: &SkillRow, now: Timestamp) -> Done<Option<ScheduledSkill>> {
         let known = || stored(row, &self.moment().zone);
         if row.text.origin == SkillOrigin::Record {
             return known();
         }
-        match self.0.snapshot.skill(&row.text.skill) {
-            None => known().map(|found| ScheduledSkill {
+        Ok(match self.0.snapshot.skill(&row.text.skill) {
+            None => known()?.map(|found| ScheduledSkill {
                 disabled: found.disabled.or(Some(DisabledReason::FileRemoved)),
                 ..found
             }),
@@ -91,7 +95,7 @@ impl Source {
                 if loaded.revision.to_string() == row.text.revision
                     && row.standing.disabled != Some(DisabledReason::FileRemoved) =>
             {
-                known()
+                known()?
             }
             Some(loaded) => self
                 .read_file(&loaded.skill, now)
@@ -102,7 +106,7 @@ impl Source {
                     },
                     ..found
                 }),
-        }
+        })
     }
 
     fn read_file(&self, skill: &Skill, now: Timestamp) -> Option<ScheduledSkill> {
@@ -141,9 +145,9 @@ fn disabled_by_file(skill: &Skill) -> DisabledReason {
 }
 
 /// A skill as the store has it, with its grid.
-fn stored(row: &SkillRow, host: &TimeZone) -> Option<ScheduledSkill> {
-    let plan = deft_engine::stored_schedule(row, host)?;
-    Some(ScheduledSkill {
+fn stored(row: &SkillRow, host: &TimeZone) -> Done<Option<ScheduledSkill>> {
+    let plan = deft_engine::stored_schedule(row, host).map_err(|error| app::failure(&error))?;
+    Ok(plan.map(|plan| ScheduledSkill {
         zone: plan.zone,
         disabled: row.standing.disabled,
         next: row.timeline.next_at,
@@ -154,5 +158,5 @@ fn stored(row: &SkillRow, host: &TimeZone) -> Option<ScheduledSkill> {
             schedule: plan.schedule,
             rule: plan.rule,
         },
-    })
+    }))
 }

@@ -188,23 +188,28 @@ impl SkillCatalog {
 
     /// The next fires of a skill of a file, as its row has them. None if the store does not know this
     /// revision of the file.
-    pub(super) fn next_fires(&self, loaded: &LoadedSkill) -> Option<Vec<String>> {
-        let row = self.file_row(loaded.skill.id.as_str())?;
+    pub(super) fn next_fires(&self, loaded: &LoadedSkill) -> Done<Option<Vec<String>>> {
+        let Some(row) = self.file_row(loaded.skill.id.as_str()) else {
+            return Ok(None);
+        };
         if row.standing.disabled.is_some() {
-            return Some(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         if row.text.revision != loaded.revision.to_string() {
-            return None;
+            return Ok(None);
         }
         let moment = self.moment();
-        let plan = deft_engine::stored_schedule(row, &moment.zone)?;
+        let plan = deft_engine::stored_schedule(row, &moment.zone);
+        let Some(plan) = plan.map_err(|error| app::failure(&error))? else {
+            return Ok(None);
+        };
         // Slots before the end of a backoff are not run.
         let rest = row.standing.backoff_until;
         let rest = rest.and_then(|until| until.checked_sub(SignedDuration::from_nanos(1)).ok());
         let from = rest.map_or(moment.now, |rest| rest.max(moment.now));
         let next = plan.schedule.next(from, NEXT);
         let show = |at: &Timestamp| deft_schedule::show(*at, &plan.zone);
-        Some(next.iter().map(show).collect())
+        Ok(Some(next.iter().map(show).collect()))
     }
 
     /// The skills of files and the records, which models see alike.
@@ -238,7 +243,7 @@ pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
 
 /// Required tools that no server is known to provide.
 pub(super) fn missing_tools(row: &SkillRow, router: &Router) -> Vec<String> {
-    let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
-    let provided = |tool: &String| matches!(router.find(tool), ToolLookup::Tool(_));
-    tools.into_iter().filter(|tool| !provided(tool)).collect()
+    let tools = row.text.required_tools.iter();
+    let provided = |tool: &str| matches!(router.find(tool), ToolLookup::Tool(_));
+    tools.filter(|tool| !provided(tool)).cloned().collect()
 }

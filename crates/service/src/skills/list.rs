@@ -44,11 +44,12 @@ impl SkillCatalog {
         records.retain(|record| fits(record, query));
         records.truncate(limit - files.len());
         let files = files.into_iter().map(|loaded| {
-            let mut shown = self.file_skill(loaded);
+            let mut shown = self.file_skill(loaded)?;
             let found = self.check_tools(&loaded.skill).into_iter();
             shown.warnings = found.map(|one| one.message).collect();
-            SkillView::File(Box::new(shown))
+            Ok(SkillView::File(Box::new(shown)))
         });
+        let files: Vec<SkillView> = files.collect::<Done<_>>()?;
         let records = records
             .into_iter()
             .map(|record| SkillView::Stored(Box::new(record)));
@@ -57,7 +58,7 @@ impl SkillCatalog {
         let all = self.snapshot.files().iter();
         Ok(SkillListing {
             list: SkillList {
-                skills: files.chain(records).collect(),
+                skills: files.into_iter().chain(records).collect(),
             },
             file_count: self.snapshot.skill_count(),
             unloaded_files: all.filter(|file| unloaded(&file.state)).count(),

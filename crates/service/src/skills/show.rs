@@ -38,11 +38,11 @@ impl SkillCatalog {
                 file_is_broken: false,
             });
         }
-        Ok(self.file_page(self.find_file(name)?))
+        self.file_page(self.find_file(name)?)
     }
 
-    fn file_page(&self, loaded: &LoadedSkill) -> SkillPage {
-        let mut shown = self.full_file_skill(loaded);
+    fn file_page(&self, loaded: &LoadedSkill) -> Done<SkillPage> {
+        let mut shown = self.full_file_skill(loaded)?;
         shown.unavailable = self.unavailable(loaded);
         let skill = &loaded.skill;
         let (moment, broken) = (
@@ -54,7 +54,7 @@ impl SkillCatalog {
         let standing = self.standing(skill.id.as_str());
         let until = standing.and_then(|standing| standing.backoff_until);
         let until = until.filter(|until| *until > moment.now);
-        SkillPage {
+        Ok(SkillPage {
             skill: SkillView::File(Box::new(shown)),
             manual: Some(render::manual(skill)),
             backs_off_until: until.map(|until| deft_schedule::show(until, &zone(skill, moment))),
@@ -69,7 +69,7 @@ impl SkillCatalog {
                 .files()
                 .iter()
                 .any(|file| file.state == broken),
-        }
+        })
     }
 
     /// Why a command cannot be run now, as far as is known without asking a server.

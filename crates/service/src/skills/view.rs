@@ -6,6 +6,7 @@ use deft_model::{
 };
 use deft_registry::LoadedSkill;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
+use deft_wire::Done;
 use deft_wire::skill::{
     FileDetails, FileSkill, Origin, SiblingView, SkillChange, SkillStanding, TriggerView,
 };
@@ -23,7 +24,7 @@ pub(super) const NEXT: usize = 3;
 
 impl SkillCatalog {
     /// A skill of a file as listings show it.
-    pub(super) fn file_skill(&self, loaded: &LoadedSkill) -> FileSkill {
+    pub(super) fn file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
         let mut shown = as_written(loaded, self.moment());
         let id = loaded.skill.id.as_str();
         if let Some(record) = self.clash(id) {
@@ -32,9 +33,9 @@ impl SkillCatalog {
             shown.trigger.next = Vec::new();
         }
         let Some(row) = self.file_row(id) else {
-            return shown;
+            return Ok(shown);
         };
-        if let Some(next) = self.next_fires(loaded) {
+        if let Some(next) = self.next_fires(loaded)? {
             shown.trigger.next = next;
         }
         let standing = &row.standing;
@@ -52,19 +53,19 @@ impl SkillCatalog {
             failures: standing.streak,
             backoff_until: time(standing.backoff_until),
         });
-        shown
+        Ok(shown)
     }
 
     /// A skill of a file with everything in it.
-    pub(super) fn full_file_skill(&self, loaded: &LoadedSkill) -> FileSkill {
-        let mut shown = self.file_skill(loaded);
+    pub(super) fn full_file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
+        let mut shown = self.file_skill(loaded)?;
         shown.details = Some(details(loaded));
         let change = self.change(loaded.skill.id.as_str());
         shown.change = change.map(|change| SkillChange {
             changed_fields: change.fields.clone(),
             changed_by: change.agent.clone(),
         });
-        shown
+        Ok(shown)
     }
 }
 

@@ -101,9 +101,9 @@ impl Host {
         };
         let said = teller.follow(events, work(attention)).await;
         let said = said.map_err(|error| failure(&error))?;
-        if let Some(reason) = &said.run.waiting_for {
+        if let Some(reason) = said.run.waits_for() {
             listener(Live::Waiting {
-                reason: reason.clone(),
+                reason: reason.to_owned(),
             });
         }
         let shown = self.engine.show(&said.run).await;
@@ -141,7 +141,7 @@ impl Host {
         };
         let open = run.filter(|run| run.status != RunStatus::Done);
         let open = open.map(|run| OpenRun {
-            state: match run.waiting_for {
+            state: match run.waits_for() {
                 Some(reason) => format!("waits for {reason}"),
                 None => format!("is {}", run.status.word()),
             },
@@ -228,7 +228,7 @@ impl Talk for Host {
                     deft_engine::AnswerState::Elsewhere => AnswerState::Elsewhere,
                     deft_engine::AnswerState::Waiting => AnswerState::Waiting,
                 },
-                waits_for: one.run.waiting_for,
+                waits_for: one.run.waiting_for.map(|reason| reason.text),
             });
             Ok(found.collect())
         })

@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use deft_engine::read_setting;
 use deft_store::{Error, Store};
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
@@ -102,19 +103,27 @@ struct Book {
     presses: Vec<Press>,
 }
 
+/// What is stored: all of it, or only messages, as an earlier version kept them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Messages(Vec<Entry>),
+    Book(Book),
+}
+
 impl Book {
-    async fn read(store: &dyn Store) -> Result<Self, Error> {
-        let kept = store.setting(INBOX).await?.unwrap_or_default();
-        if let Ok(messages) = serde_json::from_str::<Vec<Entry>>(&kept) {
-            // As it was kept before.
-            let next = store.setting(OFFSET).await?;
-            return Ok(Self {
-                next: next.and_then(|text| text.parse().ok()).unwrap_or_default(),
+    async fn read(store: &dyn Store) -> Result<Self, deft_engine::Error> {
+        let Some(kept) = read_setting(store, INBOX).await? else {
+            return Ok(Self::default());
+        };
+        Ok(match kept {
+            Kept::Book(book) => book,
+            Kept::Messages(messages) => Self {
+                next: read_setting(store, OFFSET).await?.unwrap_or_default(),
                 messages,
                 ..Self::default()
-            });
-        }
-        Ok(serde_json::from_str(&kept).unwrap_or_default())
+            },
+        })
     }
 
     /// Takes an update, and gives the message that it is.
@@ -155,7 +164,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    pub(super) async fn open(store: Arc<dyn Store>) -> Result<Self, Error> {
+    pub(super) async fn open(store: Arc<dyn Store>) -> Result<Self, deft_engine::Error> {
         let book = Book::read(&*store).await?;
         Ok(Self {
             store,
@@ -297,5 +306,18 @@ mod tests {
         assert_eq!(inbox.next("1"), 9);
         assert_eq!(inbox.entries(), [entry(8, "", "hello", false)]);
         assert_eq!(inbox.entries()[0].key(), "telegram:8");
+    }
+
+    /// A damaged inbox is not replaced by an empty one: a person can still repair it.
+    #[tokio::test]
+    async fn a_damaged_inbox_is_an_error_that_names_it() {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        store.keep_setting(INBOX, "{\"next\": ").await.unwrap();
+        let error = Inbox::open(store).await.err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "the setting `telegram.inbox` cannot be read: EOF while parsing a value at line 1 \
+             column 9"
+        );
     }
 }

@@ -160,7 +160,7 @@ impl Bot {
         &self,
         client: Client,
         stop: &CancellationToken,
-    ) -> Result<Chats, deft_store::Error> {
+    ) -> Result<Chats, deft_engine::Error> {
         let inbox = Inbox::open(Arc::clone(&self.store)).await?;
         let chats = Chats::new(self.clone(), client, inbox.clone(), stop.clone());
         for press in inbox.presses() {

@@ -27,7 +27,7 @@ pub(super) async fn a_parked_run_is_due_at_its_time(store: &dyn Store) {
         (RunStatus::Waiting, Some(at(50)))
     );
     assert_eq!(
-        (parked.owner, parked.waiting_for.as_deref()),
+        (parked.owner.as_deref(), parked.waits_for()),
         (None, Some("an answer"))
     );
     admit(store, admission("r9", "a")).await;

@@ -1,9 +1,10 @@
 //! Skills, their slots, and what the end of a run does to them.
 
-use deft_model::{DisabledReason, Outcome, Overlap};
+use deft_model::{DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
+use deft_store::WaitReason;
 use deft_store::{
     AdmissionResult, Aftermath, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots,
     PutResult, RunState, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, SlotStep,
@@ -18,10 +19,10 @@ fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
             name: name.to_uppercase(),
             origin: SkillOrigin::Record,
             revision: "sha256:7".to_owned(),
-            tier: "direct".to_owned(),
-            trigger: "cron".to_owned(),
+            tier: Tier::Direct,
+            trigger: Trigger::Cron,
             timing: Some(r#"{"interval_minutes":1}"#.to_owned()),
-            required_tools: r#"["log"]"#.to_owned(),
+            required_tools: vec!["log".to_owned()],
         },
         content: Some(format!(r#"{{"name":"{name}"}}"#)),
         standing: Standing::default(),
@@ -344,7 +345,7 @@ pub(super) async fn skills_are_listed_by_name(store: &dyn Store) {
     off.standing.disabled = Some(DisabledReason::MissingTools);
     "other".clone_into(&mut off.text.agent_id);
     off.text.origin = SkillOrigin::File;
-    "manual".clone_into(&mut off.text.trigger);
+    off.text.trigger = Trigger::Manual;
     put(store, off).await;
     let names = async |filter: SkillFilter| {
         let rows = store.skills(filter).await.unwrap();
@@ -377,7 +378,7 @@ pub(super) async fn skills_are_listed_by_name(store: &dyn Store) {
         ),
         (
             SkillFilter {
-                trigger: Some("cron".into()),
+                trigger: Some(Trigger::Cron),
                 ..any.clone()
             },
             "abc",
@@ -426,15 +427,21 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
         events: vec![event("blocked")],
         then: RunState::Park {
             wake_at: Some(at(900)),
-            waiting_for: "tool `x`".to_owned(),
+            waiting_for: WaitReason {
+                kind: WaitKind::Tool,
+                text: "tool `x`".to_owned(),
+            },
         },
         ..Batch::default()
     };
     append(store, &lease, park).await;
     assert_eq!(store.next_wake().await.unwrap(), Some(at(900)));
-    assert_eq!(store.wake("an answer", at(50)).await.unwrap(), 0);
+    let wake = |kind, reason| store.wake(kind, reason, at(50));
+    assert_eq!(wake(WaitKind::Answer, None).await.unwrap(), 0);
+    assert_eq!(wake(WaitKind::Tool, Some("tool `y`")).await.unwrap(), 0);
     assert_eq!(super::support::next(store, 60).await, None);
-    assert_eq!(store.wake("tool ", at(50)).await.unwrap(), 1);
+    assert_eq!(wake(WaitKind::Tool, Some("tool `x`")).await.unwrap(), 1);
+    assert_eq!(wake(WaitKind::Tool, None).await.unwrap(), 1);
     assert_eq!(store.next_wake().await.unwrap(), Some(at(50)));
     assert_eq!(super::support::next(store, 60).await.as_deref(), Some("r1"));
 }

@@ -3,9 +3,10 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use deft_model::{Outcome, Overlap, RunId};
+use deft_model::{Outcome, Overlap, RunId, WaitKind};
 use jiff::Timestamp;
 
+use deft_store::WaitReason;
 use deft_store::{
     Admission, AdmissionResult, Answer, AppendResult, Batch, Claim, ClaimedRun, Decision, Error,
     Finish, FirstClaim, Lease, NewApproval, NewEvent, RunRow, RunState, Store, Write,
@@ -27,7 +28,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
         run: id(run),
         skill: skill.to_owned(),
         revision: "sha256:1".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,
@@ -71,7 +72,10 @@ pub(super) fn park(wake_at: Option<Timestamp>) -> Batch {
     Batch {
         then: RunState::Park {
             wake_at,
-            waiting_for: "an answer".to_owned(),
+            waiting_for: WaitReason {
+                kind: WaitKind::Answer,
+                text: "an answer".to_owned(),
+            },
         },
         ..Batch::default()
     }

@@ -2,14 +2,14 @@
 //!
 //! Not here: which runs exist (`admit.rs`), questions (`people.rs`).
 
-use deft_model::{RunId, RunStatus};
+use deft_model::{RunId, RunStatus, WaitKind};
 use jiff::Timestamp;
 
 use super::State;
 use super::run::{Run, earlier};
 use deft_store::{
     AppendResult, Batch, Claim, ClaimedRun, Error, Finish, Lease, NewEvent, RunRow, RunState,
-    StoredEvent, Write,
+    StoredEvent, WaitReason, Write,
 };
 
 impl State {
@@ -162,11 +162,12 @@ impl State {
     }
 
     /// Makes runs due that wait for something that is there now.
-    pub(super) fn wake(&mut self, waiting_for: &str, at: Timestamp) -> u64 {
+    pub(super) fn wake(&mut self, kind: WaitKind, text: Option<&str>, at: Timestamp) -> u64 {
         let waits = |run: &Run| {
-            let what = run.row.waiting_for.as_deref();
-            run.row.status == RunStatus::Waiting
-                && what.is_some_and(|what| what.starts_with(waiting_for))
+            let what = run.row.waiting_for.as_ref();
+            let fits =
+                |what: &WaitReason| what.kind == kind && text.is_none_or(|text| what.text == text);
+            run.row.status == RunStatus::Waiting && what.is_some_and(fits)
         };
         let sleeping: Vec<usize> = (0..self.runs.len())
             .filter(|n| waits(&self.runs[*n]))
@@ -179,7 +180,7 @@ impl State {
         sleeping.len() as u64
     }
 
-    fn park(&mut self, n: usize, wake_at: Option<Timestamp>, waiting_for: String) {
+    fn park(&mut self, n: usize, wake_at: Option<Timestamp>, waiting_for: WaitReason) {
         self.books.release(n);
         self.change(n, |run| {
             run.row.status = RunStatus::Waiting;

@@ -145,8 +145,8 @@ impl Skills {
         let fits = |row: &&SkillRow| {
             let disabled = row.standing.disabled;
             filter.enabled.is_none_or(|on| on == disabled.is_none())
-                && equal(&filter.trigger, &row.text.trigger)
-                && equal(&filter.tier, &row.text.tier)
+                && filter.trigger.is_none_or(|wish| wish == row.text.trigger)
+                && filter.tier.is_none_or(|wish| wish == row.text.tier)
                 && equal(&filter.agent_id, &row.text.agent_id)
                 && equal(&filter.name, &row.text.name)
                 && filter.origin.is_none_or(|origin| origin == row.text.origin)
@@ -228,7 +228,7 @@ impl State {
                 run: passed.run.clone(),
                 skill: text.skill.clone(),
                 revision: text.revision.clone(),
-                tier: text.tier.clone(),
+                tier: text.tier,
                 agent_id: text.agent_id.clone(),
                 cause: "schedule".to_owned(),
                 slot: Some(passed.slot),

@@ -280,7 +280,7 @@ impl NewRun {
             row.id.as_str(),
             row.skill,
             row.revision,
-            row.tier,
+            row.tier.word(),
             row.agent_id,
             row.cause,
             maybe(row.slot),

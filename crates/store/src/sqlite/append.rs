@@ -2,14 +2,15 @@
 //!
 //! The usual batch, a few events of a run that goes on, touches the events and their index only.
 
-use deft_model::RunId;
+use deft_model::{Choice, RunId};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
 use super::{conversations, damage, finish, ledger, outbox, skills};
 use crate::{
-    AppendResult, Batch, Error, Lease, NewApproval, NewEvent, RunState, StoredEvent, Write, backend,
+    AppendResult, Batch, Error, Lease, NewApproval, NewEvent, RunState, StoredEvent, WaitReason,
+    Write, backend,
 };
 
 /// So many stale results are deleted for one that is written, at most.
@@ -102,14 +103,20 @@ pub(super) fn events_of(
     Ok(events.collect::<Result<_, _>>()?)
 }
 
-fn park(db: &Connection, n: i64, wake_at: Option<i64>, waiting_for: &str) -> Result<(), Fault> {
+fn park(
+    db: &Connection,
+    n: i64,
+    wake_at: Option<i64>,
+    waiting_for: &WaitReason,
+) -> Result<(), Fault> {
     // An answer or a wish to stop that came while the run was still driven wakes it at once.
     // `min` of several values is nothing if one of them is.
     let sql = "UPDATE run SET status = 'waiting', owner = NULL, lease_until = NULL, \
                wake_at = coalesce(min(?2, nudged_at), ?2, nudged_at), waiting_for = ?3, \
-               nudged_at = NULL WHERE n = ?1";
+               waiting_kind = ?4, nudged_at = NULL WHERE n = ?1";
+    let WaitReason { kind, text } = waiting_for;
     db.prepare_cached(sql)?
-        .execute(params![n, wake_at, waiting_for])?;
+        .execute(params![n, wake_at, text, kind.word()])?;
     ledger::release(db, n)
 }
 

@@ -171,7 +171,7 @@ fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
     db.prepare_cached(
         "UPDATE run SET status = 'running', owner = ?2, token = ?3, lease_until = ?4, \
          started_at = coalesce(started_at, ?5), wake_at = NULL, waiting_for = NULL, \
-         nudged_at = NULL WHERE n = ?1",
+         waiting_kind = NULL, nudged_at = NULL WHERE n = ?1",
     )?
     .execute(params![
         n,

@@ -16,7 +16,8 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<
     db.prepare_cached(
         "UPDATE run SET status = 'done', outcome = ?2, outputs = ?3, error = ?4, usage = ?5, \
          finished_at = ?6, finish_ordinal = finish_ordinal + 1, turn = NULL, owner = NULL, \
-         lease_until = NULL, nudged_at = NULL, wake_at = NULL, waiting_for = NULL WHERE n = ?1",
+         lease_until = NULL, nudged_at = NULL, wake_at = NULL, waiting_for = NULL, \
+         waiting_kind = NULL WHERE n = ?1",
     )?
     .execute(params![
         n,

@@ -1,6 +1,6 @@
 //! Questions, answers and standing permissions.
 
-use deft_model::RunStatus;
+use deft_model::{Choice, RunStatus, WaitKind};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::damage;
@@ -62,14 +62,16 @@ fn wake(db: &Connection, n: i64, status: RunStatus, at: i64) -> Result<(), Fault
 /// Makes runs due that wait for something that is there now.
 pub(super) fn wake_all(
     db: &Connection,
-    waiting_for: &str,
+    kind: WaitKind,
+    reason: Option<&str>,
     at: jiff::Timestamp,
 ) -> Result<u64, Fault> {
-    let sql = "UPDATE run SET wake_at = min(coalesce(wake_at, ?2), ?2) \
-               WHERE status = 'waiting' AND turn IS NOT NULL AND instr(waiting_for, ?1) = 1";
+    let sql = "UPDATE run SET wake_at = min(coalesce(wake_at, ?3), ?3) \
+               WHERE status = 'waiting' AND turn IS NOT NULL AND waiting_kind = ?1 \
+               AND waiting_for = coalesce(?2, waiting_for)";
     let woken = db
         .prepare_cached(sql)?
-        .execute(params![waiting_for, micros(at)])?;
+        .execute(params![kind.word(), reason, micros(at)])?;
     Ok(woken as u64)
 }
 

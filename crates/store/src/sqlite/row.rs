@@ -6,14 +6,14 @@ use rusqlite::types::Type;
 use rusqlite::{Result, Row};
 
 use super::damage;
-use crate::{ApprovalRow, Decision, NewApproval, RunRow, StoredEvent};
+use crate::{ApprovalRow, Decision, NewApproval, RunRow, StoredEvent, WaitReason};
 
 /// The columns that [`run`] reads, and behind them two that only the store knows.
 macro_rules! run_columns {
     () => {
         "id, skill, revision, tier, agent_id, cause, slot, key, parent, status, outcome, inputs, \
          outputs, error, usage, admitted_at, started_at, finished_at, wake_at, waiting_for, \
-         cancel_by, owner, finish_ordinal, slot_until, slot_count, n, token"
+         cancel_by, owner, finish_ordinal, slot_until, slot_count, waiting_kind, n, token"
     };
 }
 
@@ -22,7 +22,7 @@ pub(super) use run_columns;
 /// The same columns of the tombstone of a deleted run, as far as [`run`] reads them.
 pub(super) const SPENT: &str = "id, skill, revision, tier, agent_id, cause, slot, key, parent, \
      'done', outcome, inputs, NULL, NULL, NULL, admitted_at, started_at, finished_at, NULL, NULL, \
-     NULL, NULL, finish_ordinal, slot_until, slot_count";
+     NULL, NULL, finish_ordinal, slot_until, slot_count, NULL";
 
 /// An instant as it is stored.
 pub(super) fn micros(at: Timestamp) -> i64 {
@@ -60,7 +60,7 @@ pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
             id: run_id(row, 0)?,
             skill: row.get(1)?,
             revision: row.get(2)?,
-            tier: row.get(3)?,
+            tier: word(row, 3)?,
             agent_id: row.get(4)?,
             cause: row.get(5)?,
             slot: maybe_instant(row, 6)?,
@@ -76,7 +76,7 @@ pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
             started_at: maybe_instant(row, 16)?,
             finished_at: maybe_instant(row, 17)?,
             wake_at: maybe_instant(row, 18)?,
-            waiting_for: row.get(19)?,
+            waiting_for: wait_reason(row)?,
             cancel_by: row.get(20)?,
             owner: row.get(21)?,
             finish_ordinal: row.get(22)?,
@@ -86,9 +86,17 @@ pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
     })
 }
 
+fn wait_reason(row: &Row<'_>) -> Result<Option<WaitReason>> {
+    let Some(text) = row.get(19)? else {
+        return Ok(None);
+    };
+    let kind = word(row, 25)?;
+    Ok(Some(WaitReason { kind, text }))
+}
+
 /// A run with its number and its token.
 pub(super) fn run_and_token(row: &Row<'_>) -> Result<(RunRow, i64, i64)> {
-    Ok((run(row)?, row.get(25)?, row.get(26)?))
+    Ok((run(row)?, row.get(26)?, row.get(27)?))
 }
 
 /// Reads `seq, at, kind, body` of an event of a known run.
@@ -175,6 +183,14 @@ pub(super) fn known_word<T>(
     from_word(&text).ok_or_else(|| {
         let error = format!("unknown word `{text}`").into();
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error)
+    })
+}
+
+/// The list of texts in a column, which is stored as JSON.
+pub(super) fn texts(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
     })
 }
 

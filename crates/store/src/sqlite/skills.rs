@@ -1,6 +1,6 @@
 //! Skills and their slots. A step along the slots compares and sets, so that one of many counts.
 
-use deft_model::{Choice, DisabledReason};
+use deft_model::{Choice, DisabledReason, Tier, Trigger};
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -27,10 +27,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
                 name: row.get(3)?,
                 origin: row::known_word(row, 4, origin_from_word)?,
                 revision: row.get(5)?,
-                tier: row.get(6)?,
-                trigger: row.get(7)?,
+                tier: row::word(row, 6)?,
+                trigger: row::word(row, 7)?,
                 timing: row.get(8)?,
-                required_tools: row.get(9)?,
+                required_tools: row::texts(row, 9)?,
             },
             standing: Standing {
                 disabled: row::maybe_word(row, 10)?,
@@ -129,10 +129,10 @@ fn values(skill: &NewSkill) -> Vec<Value> {
         text(&what.name),
         text(origin(what.origin)),
         text(&what.revision),
-        text(&what.tier),
-        text(&what.trigger),
+        text(what.tier.word()),
+        text(what.trigger.word()),
         optional(&what.timing),
-        text(&what.required_tools),
+        text(&serde_json::json!(what.required_tools).to_string()),
         optional(&skill.content),
         how.disabled.map_or(Value::Null, |why| text(why.word())),
         Value::Integer(i64::from(how.streak)),
@@ -300,8 +300,8 @@ fn conditions(filter: &SkillFilter) -> (String, Vec<Value>) {
             values.push(Value::Text(value.to_owned()));
         }
     };
-    equals("trigger_type", filter.trigger.as_deref());
-    equals("tier", filter.tier.as_deref());
+    equals("trigger_type", filter.trigger.map(Trigger::word));
+    equals("tier", filter.tier.map(Tier::word));
     equals("agent_id", filter.agent_id.as_deref());
     equals("name", filter.name.as_deref());
     equals("origin", filter.origin.map(origin));

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use deft_model::WaitKind;
+use deft_store::WaitReason;
 use deft_store::{
     Batch, Claim, Estimate, Lease, Limit, ReservationResult, Reserve, RunState, Spend, SpentFilter,
     SpentRow, Sqlite, SqliteOptions, Store, Write,
@@ -113,7 +115,10 @@ impl Runner {
             End::Park => {
                 let park = RunState::Park {
                     wake_at: Some(at(2)),
-                    waiting_for: "time".to_owned(),
+                    waiting_for: WaitReason {
+                        kind: WaitKind::Time,
+                        text: "time".to_owned(),
+                    },
                 };
                 let nothing = Batch {
                     then: park,

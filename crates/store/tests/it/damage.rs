@@ -100,6 +100,24 @@ const CASES: &[Case] = &[
         reason: "column `disabled`: unknown word `tired`",
     },
     Case {
+        table: "skill",
+        sql: "INSERT INTO skill (skill, agent_id, name, origin, revision, tier, trigger_type, \
+              required_tools, streak, created_at, updated_at, version) VALUES \
+              ('a', 'main', 'A', 'file', 'sha256:1', 'direct', 'cron', '[', 0, 0, 0, 1)",
+        ask: ask!(store => store.skills(SkillFilter::default())),
+        key: "a",
+        reason: "column `required_tools`: EOF while parsing a list at line 1 column 1",
+    },
+    Case {
+        table: "skill",
+        sql: "INSERT INTO skill (skill, agent_id, name, origin, revision, tier, trigger_type, \
+              required_tools, streak, created_at, updated_at, version) VALUES \
+              ('a', 'main', 'A', 'file', 'sha256:1', 'fast', 'cron', '[]', 0, 0, 0, 1)",
+        ask: ask!(store => store.skills(SkillFilter::default())),
+        key: "a",
+        reason: "column `tier`: unknown word `fast`",
+    },
+    Case {
         table: "outbox",
         sql: "INSERT INTO outbox (n, finish_ordinal, key, body, at, attempts) \
               VALUES (3, 0, 'k', '{}', 0, -1)",

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use deft_model::RunId;
+use deft_model::{RunId, WaitKind};
+use deft_store::WaitReason;
 use deft_store::prelude::*;
 use deft_store::{
     Batch, ConversationFilter, Error, NewConversation, NewMessage, NoticeFilter, RunFilter, Sqlite,
@@ -213,14 +214,47 @@ async fn a_newer_format_is_refused() {
     other.pragma_update(None, "user_version", 7).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 7, this deft knows formats up to 4",
+        "the database `{}` has format 7, this deft knows formats up to 5",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);
     assert!(error.hint().is_some());
-    other.pragma_update(None, "user_version", 4).unwrap();
+    other.pragma_update(None, "user_version", 5).unwrap();
     let run = open(&path).run(&RunId::new("r1")).await.unwrap();
     assert!(run.is_some());
+}
+
+/// Reasons to wait that format 4 told apart by their first words have a kind afterwards.
+#[tokio::test]
+async fn old_reasons_to_wait_get_a_kind() {
+    let reasons = [
+        ("tool: no model is configured", WaitKind::Tool),
+        ("an answer: Really?", WaitKind::Answer),
+        ("a wait until 2026-01-26T14:30:00Z", WaitKind::Time),
+        ("a retry at 2026-01-26T14:30:00Z", WaitKind::Retry),
+        ("its record to be stored", WaitKind::Record),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    for n in 0..reasons.len() {
+        admit(&store, &format!("r{n}")).await;
+    }
+    drop(store);
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; PRAGMA user_version = 4;")
+        .unwrap();
+    for (n, (text, _)) in reasons.iter().enumerate() {
+        let sql = "UPDATE run SET status = 'waiting', waiting_for = ?2 WHERE id = ?1";
+        old.execute(sql, (format!("r{n}"), text)).unwrap();
+    }
+    drop(old);
+    let store = open(&path);
+    for (n, (text, kind)) in reasons.into_iter().enumerate() {
+        let run = store.run(&RunId::new(format!("r{n}"))).await.unwrap();
+        let text = text.to_owned();
+        assert_eq!(run.unwrap().waiting_for, Some(WaitReason { kind, text }));
+    }
 }
 
 /// A file that an older deft wrote is brought up to date, with what is in it.

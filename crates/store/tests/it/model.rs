@@ -6,7 +6,8 @@ mod mind;
 
 use std::fmt::Debug;
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use deft_model::{Outcome, Overlap, RunId, RunStatus, WaitKind};
+use deft_store::WaitReason;
 use deft_store::{
     Admission, AdmissionResult, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
     NewApproval, NewEvent, Prune, RunFilter, RunState, Sqlite, SqliteOptions, Store, Write,
@@ -234,7 +235,7 @@ impl Pair {
             run,
             skill: format!("skill{skill}"),
             revision: "sha256:1".to_owned(),
-            tier: "workflow".to_owned(),
+            tier: deft_model::Tier::Workflow,
             agent_id: "main".to_owned(),
             cause: "cli".to_owned(),
             slot: slot.map(|n| at(i64::from(n))),
@@ -330,7 +331,10 @@ impl Pair {
             0..4 => RunState::Continue,
             4..7 => RunState::Park {
                 wake_at: (then > 4).then(|| at(self.now + i64::from(then) * 2)),
-                waiting_for: "time".to_owned(),
+                waiting_for: WaitReason {
+                    kind: WaitKind::Time,
+                    text: "time".to_owned(),
+                },
             },
             _ => RunState::Finish(Finish {
                 outcome: Outcome::Error,

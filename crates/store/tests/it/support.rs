@@ -31,7 +31,7 @@ pub(crate) fn admission(run: &str) -> Admission {
         run: RunId::new(run),
         skill: "a".to_owned(),
         revision: "sha256:1".to_owned(),
-        tier: "workflow".to_owned(),
+        tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,

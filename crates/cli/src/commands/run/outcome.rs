@@ -10,7 +10,7 @@ use crate::failure::Done;
 use crate::output::Output;
 use crate::progress::duration;
 use deft_service::App;
-use deft_wire::model::{FailureClass, Outcome, RunStatus};
+use deft_wire::model::{FailureClass, Outcome, RunStatus, WaitKind};
 use deft_wire::run::{RunDetail, RunError, RunView, StepStatus};
 
 /// Prints what became of a run, and gives the exit code for it.
@@ -135,8 +135,7 @@ fn next_step(run: &RunView) -> String {
 
 /// Whether a run waits because a step of it lets time pass.
 fn lets_time_pass(detail: &RunDetail) -> bool {
-    let waiting_for = detail.run.waiting_for.as_deref();
-    let answer = waiting_for.is_some_and(|what| what.starts_with("an answer"));
+    let answer = detail.run.waiting_kind == Some(WaitKind::Answer);
     let mut steps = detail.steps.iter();
     !answer && steps.any(|step| step.kind == "wait" && step.status == StepStatus::Waiting)
 }

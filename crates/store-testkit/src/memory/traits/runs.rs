@@ -1,6 +1,6 @@
 //! Runs: the queue, their history, and what concerns the whole store.
 
-use deft_model::RunId;
+use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
 use super::super::{Memory, State};
@@ -57,8 +57,8 @@ impl RunQueue for Memory {
         self.read(|state| state.late_running(late))
     }
 
-    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
-        self.write(|state| Ok(state.wake(waiting_for, at)))
+    fn wake(&self, kind: WaitKind, reason: Option<&str>, at: Timestamp) -> Answer<'_, u64> {
+        self.write(|state| Ok(state.wake(kind, reason, at)))
     }
 
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {

@@ -1,6 +1,6 @@
 //! Runs: the queue, their history, and what concerns the whole store.
 
-use deft_model::RunId;
+use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
 use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, prune};
@@ -64,10 +64,10 @@ impl RunQueue for Sqlite {
         self.readers.read(move |db| list::late_running(db, late))
     }
 
-    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
-        let waiting_for = waiting_for.to_owned();
+    fn wake(&self, kind: WaitKind, reason: Option<&str>, at: Timestamp) -> Answer<'_, u64> {
+        let reason = reason.map(str::to_owned);
         self.writer
-            .write(move |db| people::wake_all(db, &waiting_for, at))
+            .write(move |db| people::wake_all(db, kind, reason.as_deref(), at))
     }
 
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {

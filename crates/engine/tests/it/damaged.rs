@@ -1,0 +1,108 @@
+//! Stored values that cannot be read are errors that name their row, and nothing is stored over them.
+
+use std::sync::Arc;
+
+use deft_engine::CHAT_SKILL;
+use deft_model::Outage;
+use deft_store::{SkillRow, Store};
+use deft_store_testkit::Memory;
+use serde_json::json;
+
+use crate::time_world::at;
+use crate::world::World;
+
+const ECHO: (&str, &str) = (
+    "echo.yaml",
+    "name: echo\ndescription: d\nsteps:\n  - {id: one, tool: echo}\n",
+);
+
+fn world() -> (Arc<dyn Store>, World) {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let world = World::with(Arc::clone(&store), &[ECHO], |_| {});
+    (store, world)
+}
+
+#[tokio::test]
+async fn damaged_incidents_are_an_error_and_stay() {
+    let (store, world) = world();
+    store.keep_setting("incidents", "[{").await.unwrap();
+    let outage = Outage::Server("mail".to_owned());
+    let known = world
+        .engine
+        .incidents()
+        .is_known(&outage, at("13:00"))
+        .await;
+    assert_eq!(
+        known.unwrap_err().to_string(),
+        "the setting `incidents` cannot be read: EOF while parsing an object at line 1 column 2"
+    );
+    let ended = world.engine.incidents().report(&outage, at("13:00")).await;
+    assert!(ended.is_err(), "{ended:?}");
+    let kept = store.setting("incidents").await.unwrap();
+    assert_eq!(kept.as_deref(), Some("[{"));
+}
+
+/// A person may end a pause whose reason is damaged.
+#[tokio::test]
+async fn a_damaged_pause_is_an_error_until_a_person_ends_it() {
+    let (store, world) = world();
+    let agents = world.engine.agents();
+    store.hold("agent:main", true, at("13:00")).await.unwrap();
+    let reason = "paused agent:main";
+    store.keep_setting(reason, "spent").await.unwrap();
+    let paused = agents.agent_paused("main").await;
+    assert_eq!(
+        paused.unwrap_err().to_string(),
+        "the setting `paused agent:main` cannot be read: expected value at line 1 column 1"
+    );
+    assert!(agents.resume_agent("main").await.unwrap());
+    assert_eq!(agents.agent_paused("main").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn damaged_outputs_of_a_job_are_an_error() {
+    let (_, world) = world();
+    let mut row = world.run("echo", json!({})).await;
+    row.outputs = Some("{\"a\":".to_owned());
+    let job = world.engine.job(&row).await;
+    assert_eq!(
+        job.unwrap_err().to_string(),
+        format!(
+            "the outputs of run `{}` cannot be read: EOF while parsing a value at line 1 column 5",
+            row.id
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_chat_with_damaged_inputs_is_an_error() {
+    let (_, world) = world();
+    let mut row = world.run("echo", json!({})).await;
+    row.skill = CHAT_SKILL.to_owned();
+    row.inputs = "[".to_owned();
+    let conversation = deft_agents::conversation_of(&row);
+    assert_eq!(
+        conversation.unwrap_err().to_string(),
+        format!(
+            "the inputs of run `{}` cannot be read: EOF while parsing a list at line 1 column 1",
+            row.id
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_timing_is_an_error() {
+    let (store, world) = world();
+    let file = world.engine.library().snapshot();
+    let file = file.skill("echo").unwrap();
+    let mut new = world.engine.library().new_file(file, at("13:00"));
+    new.text.timing = Some("{}".to_owned());
+    store.put_skills(vec![new]).await.unwrap();
+    let row: SkillRow = store.skill("echo").await.unwrap().unwrap();
+    let timing = deft_library::SkillTiming::from_row(&row);
+    assert_eq!(
+        timing.unwrap_err().to_string(),
+        "the timing of skill `echo` cannot be read: missing field `misfire` at line 1 column 2"
+    );
+    assert!(world.engine.library().enable("echo").await.is_err());
+}

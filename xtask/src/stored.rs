@@ -1,0 +1,130 @@
+//! Stored JSON that cannot be read is an error that names its row, never a default in its place
+//! (`base/src/stored.rs`).
+
+use crate::source::product_sources;
+
+/// The crates that read rows of the store.
+const READERS: &[&str] = &[
+    "agents",
+    "base",
+    "channels",
+    "engine",
+    "library",
+    "outbox",
+    "scheduler",
+    "service",
+];
+
+/// Calls that drop the error of a parser.
+const SILENT: &[&str] = &[".ok()", ".unwrap_or", ".is_ok", ".into_iter()", ".map_or"];
+
+/// Files that drop one, and why.
+const KNOWN: &[(&str, &str)] = &[
+    (
+        "engine/cache.rs",
+        "a cached result that cannot be read is fetched again",
+    ),
+    (
+        "library/aftermath.rs",
+        "the text was written in the same request",
+    ),
+    (
+        "library/grants.rs",
+        "a grant that cannot be read allows nothing",
+    ),
+    (
+        "library/rights.rs",
+        "the caller makes the error, and rights that cannot be read allow nothing",
+    ),
+    ("library/skills.rs", "the caller makes the error"),
+    (
+        "service/approvals/mod.rs",
+        "an argument of a person, which may be a plain text",
+    ),
+    (
+        "service/commands.rs",
+        "the content of a result, which may be a plain text",
+    ),
+    (
+        "service/tools/call.rs",
+        "an argument of a person, which may be a plain text",
+    ),
+    (
+        "service/tools/catalogs.rs",
+        "a catalog of another version is asked for again",
+    ),
+];
+
+#[test]
+fn stored_json_is_not_replaced_by_defaults() {
+    let mut found: Vec<String> = Vec::new();
+    for source in product_sources() {
+        if READERS.contains(&source.krate.as_str()) && drops_an_error(&source.code) {
+            found.push(format!("{}/{}", source.krate, source.path));
+        }
+    }
+    found.sort();
+    let known: Vec<&str> = KNOWN.iter().map(|(path, _)| *path).collect();
+    assert_eq!(
+        found, known,
+        "use `read_stored`, `read_setting`, `run_inputs`, `run_outputs` or `run_failure` of `deft-base`"
+    );
+}
+
+/// Whether a file parses JSON and goes on without it where that fails.
+fn drops_an_error(code: &str) -> bool {
+    let code: String = code.split_whitespace().collect();
+    ["from_str", "from_value", "from_slice"].iter().any(|name| {
+        let name = format!("serde_json::{name}");
+        code.match_indices(&name).any(|(at, _)| {
+            let after = &code[at + name.len()..];
+            let rest = after_arguments(after).unwrap_or_default();
+            let before = &code[..at];
+            SILENT.iter().any(|call| rest.starts_with(call))
+                || (before.ends_with('=') && statement(before).contains("letOk("))
+        })
+    })
+}
+
+/// The code behind the arguments of a call.
+fn after_arguments(code: &str) -> Option<&str> {
+    let mut depth = 0_u32;
+    for (at, c) in code.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(&code[at + 1..]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The beginning of the statement that ends here.
+fn statement(code: &str) -> &str {
+    let start = code.rfind([';', '{', '}']).map_or(0, |at| at + 1);
+    &code[start..]
+}
+
+#[test]
+fn dropped_errors_are_found() {
+    for code in [
+        "let a: A = serde_json::from_str(&row.b).unwrap_or_default();",
+        "text.and_then(|text| serde_json::from_str::<Failure>(text).ok())",
+        "if let Ok(all) = serde_json::from_str::<Vec<A>>(&kept) { }",
+        "let b = serde_json::from_slice(c.d())\n    .unwrap_or(Value::Null);",
+    ] {
+        assert!(drops_an_error(code), "{code}");
+    }
+    for code in [
+        "serde_json::from_str(text).map_err(|error| unreadable(&error))",
+        "match serde_json::from_str(text) { Ok(a) => a, Err(error) => return Err(error) }",
+        "let a: A = serde_json::from_str(text)?;",
+    ] {
+        assert!(!drops_an_error(code), "{code}");
+    }
+}
