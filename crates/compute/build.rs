@@ -10,6 +10,10 @@ const LIST: &str = "src/worker/python/stdlib.txt";
 fn main() {}
 
 #[cfg(feature = "worker")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo names the folder of a build script by a variable"
+)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::path::Path;
 
@@ -26,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .map_err(|error| format!("`{file}` of {LIST}: {error}"))?;
     }
     // The macro reads the folder while it is compiled, and takes a literal only.
-    let code = format!("rustpython_vm::py_freeze!(dir = {chosen:?})");
+    let code = format!("rustpython_vm::py_freeze!(dir = \"{}\")", chosen.display());
     std::fs::write(Path::new(&out).join("stdlib.rs"), code)?;
     Ok(())
 }

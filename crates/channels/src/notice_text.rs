@@ -11,7 +11,16 @@ use crate::markdown::Renderer;
 pub(crate) fn chat_text(notice: &Notice) -> String {
     match notice.kind {
         NoticeKind::Answer => Renderer::plain(&notice.text).trim_end().to_owned(),
-        _ => text(notice),
+        NoticeKind::Message
+        | NoticeKind::Completion
+        | NoticeKind::Failure
+        | NoticeKind::Blocked
+        | NoticeKind::Interrupted
+        | NoticeKind::Disabled
+        | NoticeKind::Recovery
+        | NoticeKind::Question
+        | NoticeKind::Paused
+        | NoticeKind::Health => text(notice),
     }
 }
 

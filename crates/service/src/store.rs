@@ -19,6 +19,10 @@ pub(crate) fn open(home: &Home) -> Done<Arc<dyn Store>> {
 
 /// The store of a home for commands that only read: nothing is made. A home without a store has
 /// nothing in it.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "errors of the store are open-ended; only these allow reading"
+)]
 pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
     use deft_store::Error;
     let path = &home.config.store.path;
