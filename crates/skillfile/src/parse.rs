@@ -11,7 +11,7 @@ use crate::strict::Properties;
 use crate::trigger::Moment;
 use crate::{agentmd, manpage, record, skillmd, source, workflow};
 
-/// What came of a file.
+/// The result of reading a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedFile {
     /// What it defines, unless something keeps it from loading.
