@@ -2,7 +2,7 @@
 //! file whatever is in it.
 
 use deft_model::{Dialect, Skill};
-use deft_skillfile::{Document, Moment, Parsed, Place, Profile, has_errors, parse, render};
+use deft_skillfile::{Document, Moment, ParsedFile, Place, Profile, has_errors, parse, render};
 use jiff::{Timestamp, tz::TimeZone};
 
 /// A fixed present, so that a crash can be repeated.
@@ -26,7 +26,7 @@ pub fn check(bytes: &[u8], place: &Place<'_>) {
 }
 
 /// Places are places in the file, at characters.
-fn check_spans(bytes: &[u8], parsed: &Parsed) {
+fn check_spans(bytes: &[u8], parsed: &ParsedFile) {
     for found in &parsed.diagnostics {
         let Some(range) = found.span.range() else {
             continue;

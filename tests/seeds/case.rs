@@ -84,13 +84,13 @@ pub(crate) enum Step {
     },
     Run {
         args: Vec<String>,
-        expected: Vec<Expected>,
+        expected: Vec<Expectation>,
     },
 }
 
 /// One thing that has to be so after a command.
 #[derive(Debug)]
-pub(crate) enum Expected {
+pub(crate) enum Expectation {
     /// A code, or nothing for every code but 0.
     Exit(Option<i32>),
     /// The document on stdout, at a JSON pointer.
@@ -218,7 +218,7 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-fn expectation(place: &str, line: &str) -> Expected {
+fn expectation(place: &str, line: &str) -> Expectation {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let number = || {
         rest.parse()
@@ -226,21 +226,21 @@ fn expectation(place: &str, line: &str) -> Expected {
     };
     let nothing = rest == "nothing";
     match word {
-        "exit" => Expected::Exit((rest != "!0").then(number)),
-        "asked" => Expected::Asked(usize::try_from(number()).unwrap()),
-        "out" => Expected::Out(test(place, rest)),
-        "err" => Expected::Err(test(place, rest)),
-        "prompt" => Expected::Prompt(test(place, rest)),
+        "exit" => Expectation::Exit((rest != "!0").then(number)),
+        "asked" => Expectation::Asked(usize::try_from(number()).unwrap()),
+        "out" => Expectation::Out(test(place, rest)),
+        "err" => Expectation::Err(test(place, rest)),
+        "prompt" => Expectation::Prompt(test(place, rest)),
         "question" => {
             let (number, rest) = pair(place, rest);
-            Expected::Question(number.parse().unwrap(), test(place, &rest))
+            Expectation::Question(number.parse().unwrap(), test(place, &rest))
         }
-        "offered" => Expected::Offered(
+        "offered" => Expectation::Offered(
             rest.trim_start_matches('!').to_owned(),
             !rest.starts_with('!'),
         ),
-        "called" => Expected::Called((!nothing).then(|| pair(place, rest))),
-        "told" => Expected::Told((!nothing).then(|| {
+        "called" => Expectation::Called((!nothing).then(|| pair(place, rest))),
+        "told" => Expectation::Told((!nothing).then(|| {
             let (chat, said) = pair(place, rest);
             match said.strip_prefix("~ ") {
                 Some(part) => (chat, Test::Has(part.to_owned())),
@@ -249,9 +249,11 @@ fn expectation(place: &str, line: &str) -> Expected {
         })),
         "set" => {
             let (name, pointer) = pair(place, rest);
-            Expected::Set(name, pointer)
+            Expectation::Set(name, pointer)
         }
-        pointer if pointer.starts_with('/') => Expected::At(pointer.to_owned(), test(place, rest)),
+        pointer if pointer.starts_with('/') => {
+            Expectation::At(pointer.to_owned(), test(place, rest))
+        }
         _ => panic!("{place}: `{word}` is not known here"),
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Home {
 
 /// Everything that has reached the outside so far.
 #[derive(Default)]
-pub(crate) struct Reached {
+pub(crate) struct OutsideWorld {
     /// Calls of tools: the name and the arguments.
     pub(crate) calls: Vec<(String, Value)>,
     /// Messages in Telegram: the chat and the text.
@@ -93,13 +93,13 @@ impl Home {
         )
     }
 
-    pub(crate) fn reached(&self) -> Reached {
+    pub(crate) fn reached(&self) -> OutsideWorld {
         let mut events: Vec<Event> = self.logs.iter().flat_map(|log| witness(log)).collect();
         events.retain(|event| event.kind == Kind::Finished);
         events.sort_by_key(|event| event.at);
-        let mut reached = Reached {
+        let mut reached = OutsideWorld {
             questions: self.model.requests(),
-            ..Reached::default()
+            ..OutsideWorld::default()
         };
         for event in events {
             if event.tool == "telegram_send_message" {
@@ -131,7 +131,7 @@ fn script(word: &str) -> Script {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(format!("../../tests/seeds/servers/{word}.json"));
     let text = std::fs::read_to_string(&file)
-        .unwrap_or_else(|problem| panic!("there is no server `{word}`: {problem}"));
+        .unwrap_or_else(|problem| panic!("unknown server `{word}`: {problem}"));
     let tools: Value = serde_json::from_str(&text).unwrap();
     let tools = tools.as_object().unwrap().iter();
     tools.fold(Script::new(), |script, (name, words)| {

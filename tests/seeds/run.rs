@@ -7,10 +7,10 @@ use deft_testkit::ModelAnswer;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::case::{Case, Expected, Step, Test};
+use crate::case::{Case, Expectation, Step, Test};
 use crate::cut::{Cut, Document};
 use crate::fill::Filler;
-use crate::home::{Home, Reached};
+use crate::home::{Home, OutsideWorld};
 
 /// How a case went in one of its homes.
 pub(crate) struct Outcome {
@@ -129,13 +129,13 @@ struct CommandResult {
     out: String,
     err: String,
     document: Option<Value>,
-    reached: Reached,
+    reached: OutsideWorld,
 }
 
 impl CommandResult {
     /// Runs the binary; a case that looks into the document asks for one.
-    fn new(home: &Home, mut args: Vec<String>, expected: &[Expected]) -> Self {
-        let looks = |one: &Expected| matches!(one, Expected::At(..) | Expected::Set(..));
+    fn new(home: &Home, mut args: Vec<String>, expected: &[Expectation]) -> Self {
+        let looks = |one: &Expectation| matches!(one, Expectation::At(..) | Expectation::Set(..));
         if expected.iter().any(looks) {
             args.push("--json".to_owned());
         }
@@ -184,12 +184,12 @@ fn look(path: &Path) -> String {
 
 fn check_all(
     after: &CommandResult,
-    before: &Reached,
-    expected: &[Expected],
+    before: &OutsideWorld,
+    expected: &[Expectation],
     filler: &mut Filler<'_>,
 ) -> Result<(), String> {
     let code = expected.iter().find_map(|one| match one {
-        Expected::Exit(code) => Some(*code),
+        Expectation::Exit(code) => Some(*code),
         _ => None,
     });
     let wanted = code.unwrap_or(Some(0));
@@ -206,8 +206,8 @@ fn check_all(
 /// Calls and messages are given in full, or not at all.
 fn check_outside(
     after: &CommandResult,
-    before: &Reached,
-    expected: &[Expected],
+    before: &OutsideWorld,
+    expected: &[Expectation],
     filler: &Filler<'_>,
 ) -> Result<(), String> {
     let mut calls = after.reached.calls[before.calls.len()..].iter();
@@ -215,7 +215,7 @@ fn check_outside(
     let (mut looks_at_calls, mut looks_at_messages) = (false, false);
     for one in expected {
         match one {
-            Expected::Called(wanted) => {
+            Expectation::Called(wanted) => {
                 looks_at_calls = true;
                 let Some((tool, arguments)) = wanted else {
                     continue;
@@ -232,7 +232,7 @@ fn check_outside(
                     ));
                 }
             }
-            Expected::Told(wanted) => {
+            Expectation::Told(wanted) => {
                 looks_at_messages = true;
                 let Some((chat, text)) = wanted else { continue };
                 let Some((to, said)) = messages.next() else {
@@ -259,8 +259,8 @@ fn check_outside(
 
 fn check_one(
     after: &CommandResult,
-    before: &Reached,
-    expected: &Expected,
+    before: &OutsideWorld,
+    expected: &Expectation,
     filler: &mut Filler<'_>,
 ) -> Result<(), String> {
     let check =
@@ -272,11 +272,11 @@ fn check_one(
     };
     let questions = &after.reached.questions[before.questions.len()..];
     match expected {
-        Expected::Exit(_) | Expected::Called(_) | Expected::Told(_) => Ok(()),
-        Expected::At(pointer, test) => {
+        Expectation::Exit(_) | Expectation::Called(_) | Expectation::Told(_) => Ok(()),
+        Expectation::At(pointer, test) => {
             check(test, at(pointer)?).map_err(|problem| format!("{pointer}: {problem}"))
         }
-        Expected::Set(name, pointer) => {
+        Expectation::Set(name, pointer) => {
             let value = at(pointer)?.ok_or_else(|| format!("{pointer} is absent"))?;
             let text = value
                 .as_str()
@@ -284,19 +284,19 @@ fn check_one(
             filler.kept.insert(name.clone(), text);
             Ok(())
         }
-        Expected::Out(test) => check(test, Some(after.out.clone().into())),
-        Expected::Err(test) => check(test, Some(after.err.clone().into())),
-        Expected::Asked(times) if questions.len() == *times => Ok(()),
-        Expected::Asked(times) => Err(format!(
+        Expectation::Out(test) => check(test, Some(after.out.clone().into())),
+        Expectation::Err(test) => check(test, Some(after.err.clone().into())),
+        Expectation::Asked(times) if questions.len() == *times => Ok(()),
+        Expectation::Asked(times) => Err(format!(
             "the model was asked {} times, not {times}",
             questions.len()
         )),
-        Expected::Prompt(test) => check(test, Some(said(questions.last())?.into())),
-        Expected::Question(number, test) => check(
+        Expectation::Prompt(test) => check(test, Some(said(questions.last())?.into())),
+        Expectation::Question(number, test) => check(
             test,
             Some(said(questions.get(number.wrapping_sub(1)))?.into()),
         ),
-        Expected::Offered(tool, wanted) => {
+        Expectation::Offered(tool, wanted) => {
             let last = questions.last().ok_or("no model was asked")?;
             let tools = last["tools"].as_array().into_iter().flatten();
             let names: Vec<&str> = tools

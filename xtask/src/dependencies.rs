@@ -76,6 +76,9 @@ fn product_names(folder: &Path, sources: &[Source]) -> BTreeSet<String> {
         found.extend(words(&source.code).map(str::to_owned));
     }
     found.extend(names_in(&[folder.join("targets")]));
+    if let Ok(script) = std::fs::read_to_string(folder.join("build.rs")) {
+        found.extend(words(&blank(&script)).map(str::to_owned));
+    }
     found
 }
 

@@ -1,7 +1,7 @@
 //! Generated parts of documents are what the code says.
 
 use deft_skillfile::{
-    Moment, Parsed, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
+    Moment, ParsedFile, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
 };
 
 use crate::support::{read, root};
@@ -52,7 +52,7 @@ fn the_rule_reference_is_current() {
 }
 
 /// A skill file of a document, as deft reads it: `folder/file`, or `file` in the folder of skills.
-pub(crate) fn parse_example(path: &str, text: &str) -> Parsed {
+pub(crate) fn parse_example(path: &str, text: &str) -> ParsedFile {
     let moment = Moment {
         now: "2026-11-15T12:00:00Z".parse().expect("a timestamp"),
         zone: jiff::tz::TimeZone::UTC,

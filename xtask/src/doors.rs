@@ -31,7 +31,7 @@ const READERS: &[(&str, &str)] = &[
         "`/proc/self/maps` of this process",
     ),
     (
-        "crates/tools/src/builtin/proc.rs",
+        "crates/tools/src/process/proc.rs",
         "process tables in `/proc`",
     ),
     (

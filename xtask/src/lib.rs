@@ -30,6 +30,8 @@ mod matches;
 #[cfg(test)]
 mod paths;
 #[cfg(test)]
+mod plain_words;
+#[cfg(test)]
 mod public_items;
 #[cfg(test)]
 mod sizes;

@@ -1,29 +1,41 @@
-//! A new variant of an enum of ours must not fall into an old `_`: crates that turned the lint on keep
-//! it on.
+//! A new variant of an enum of ours must not fall into an old `_`: the lint is on for the whole workspace, and
+//! few crates turn it off, with a reason.
 
-use crate::support::read;
+use crate::support::{files, read, root};
 
-/// The lint, as a crate turns it on. It cannot be on for the workspace before every crate has it.
-const LINT: &str = "#![warn(clippy::wildcard_enum_match_arm)]";
-
-/// Crates without a wildcard over an enum of ours.
-const CRATES: &[&str] = &[
-    "agent",
-    "command",
-    "compute",
-    "llm",
-    "model",
-    "registry",
-    "store",
-    "store-testkit",
-    "tools",
-    "workflow",
+/// Crate roots that turn the lint off as a whole; everywhere else a function does, for an enum of another crate.
+const EXCEPTIONS: &[&str] = &[
+    "crates/agent/tests/it/main.rs",
+    "crates/cli/tests/it/main.rs",
+    "crates/command/tests/it/main.rs",
+    "crates/engine/examples/crash_driver/main.rs",
+    "crates/engine/tests/it/main.rs",
+    "crates/llm/tests/it/main.rs",
+    "crates/skillfile/tests/it/main.rs",
+    "crates/store/tests/it/main.rs",
+    // Values are Python's: an operation refuses every kind that it does not name.
+    "crates/template/src/lib.rs",
+    "crates/tools/tests/it/main.rs",
+    "crates/workflow/tests/it/main.rs",
+    "tests/seeds/main.rs",
 ];
 
 #[test]
 fn enums_are_matched_by_their_variants() {
-    for name in CRATES {
-        let path = format!("crates/{name}/src/lib.rs");
-        assert!(read(&path).contains(LINT), "{path} lacks `{LINT}`");
-    }
+    assert!(read("Cargo.toml").contains("\nwildcard_enum_match_arm = \"warn\"\n"));
+    let root = root();
+    let found: Vec<String> = files("rs")
+        .iter()
+        .filter(|path| turns_lint_off(&std::fs::read_to_string(path).unwrap()))
+        .map(|path| path.strip_prefix(&root).unwrap_or(path))
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(found, EXCEPTIONS);
+}
+
+/// Whether the attributes of a crate or module name the lint.
+fn turns_lint_off(text: &str) -> bool {
+    let attributes = text.split("#![").skip(1);
+    let mut attributes = attributes.filter_map(|rest| rest.split(")]").next());
+    attributes.any(|attribute| attribute.contains(concat!("wildcard_enum_", "match_arm")))
 }

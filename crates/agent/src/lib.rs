@@ -7,8 +7,7 @@
 //! Not here: I/O, clocks, async, a store, which tools and skills there are (a trait), models and
 //! their wires, money.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
+mod address;
 mod classify;
 mod event;
 mod machine;
@@ -16,8 +15,10 @@ pub mod prompt;
 mod request;
 mod setup;
 
+pub use address::Address;
 pub use classify::{Classification, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
-pub use event::{Address, AgentEnd, Event, EventKind, Interpretation, WrittenCommand};
-pub use machine::{CATALOG_TOOL, Divergence, MOST_OFFERED, Machine, RESULT_TAG, Reply};
+pub use event::{AgentEnd, Event, EventKind, Interpretation, WrittenCommand};
+pub use machine::{CATALOG_TOOL, Divergence, MOST_OFFERED, Machine, Reply};
+pub use prompt::RESULT_TAG;
 pub use request::{Consent, Coverage, Facts, Request, RequestedCall, Resolution};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};

@@ -78,7 +78,7 @@ impl Agents {
             .filter_map(|found| {
                 let skill = &snapshot.find(&found.id)?.skill;
                 let text = skill.text()?.read().into_owned();
-                Some((found.id.clone(), found.why(), text))
+                Some((found.id.clone(), found.reason(), text))
             })
             .collect();
         let playbooks: Vec<PlaybookText<'_>> = texts
@@ -163,7 +163,7 @@ impl Agents {
     }
 }
 
-/// What somebody says, and whether they can be asked something.
+/// What a person says, and whether they can be asked something.
 pub struct ChatMessage<'a> {
     /// The message.
     pub message: &'a str,
@@ -203,7 +203,7 @@ fn lacks(reach: &Reach) -> Vec<&'static str> {
 fn notes(prompt: &Prompt, playbooks: &Classification, tools: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for found in &playbooks.matched {
-        notes.push(format!("playbook `{}`: {}", found.id, found.why()));
+        notes.push(format!("playbook `{}`: {}", found.id, found.reason()));
     }
     for cut in &prompt.cut {
         let entries = cut.entries.len();

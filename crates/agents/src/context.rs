@@ -1,5 +1,5 @@
-//! What the work of an agent is part of: a skill that fired is told what fired it, when and with what;
-//! a chat is told what else is under way, so that nobody is promised what is being done already.
+//! The context of an agent's work: a skill that fired is told what fired it, when and with what; a chat
+//! is told what else is under way, so that it does not promise work that is already being done.
 //!
 //! Not here: the task itself, which is the text of the skill or the message.
 

@@ -13,7 +13,7 @@ use deft_command::{
 use deft_library::{Command, CommandSkills, handler, handler_tool, is_read_only};
 use deft_model::{CallArgs, Effects, Object, Skill, ToolSpec};
 use deft_registry::discovery::Topic;
-use deft_registry::{Loaded, Snapshot, discovery};
+use deft_registry::{LoadedSkill, Snapshot, discovery};
 use serde_json::{Value, json};
 
 use crate::authority::{Verdict, absent};
@@ -210,8 +210,10 @@ impl<'a> AgentFacts<'a> {
         };
         let router = &self.agents.router;
         let full = |name: &str| match router.find(name) {
-            deft_tools::Found::Tool(info) => info.name,
-            _ => name.to_owned(),
+            deft_tools::ToolLookup::Tool(info) => info.name,
+            deft_tools::ToolLookup::Ambiguous(_)
+            | deft_tools::ToolLookup::Missing { .. }
+            | deft_tools::ToolLookup::Unknown { .. } => name.to_owned(),
         };
         let called = full(tool);
         let is_behind = |skill: &Skill| {
@@ -277,7 +279,7 @@ impl<'a> AgentFacts<'a> {
 }
 
 impl CommandSkills for AgentFacts<'_> {
-    fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+    fn find(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         self.agents.library.named_skill(name)
     }
 

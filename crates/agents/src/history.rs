@@ -54,7 +54,7 @@ const NOTES: u32 = 1 << 31;
 
 /// What an agent said and heard, for its conversation. What may still change is not said: a run
 /// that is resumed says it then, and what is said stays.
-pub fn said(
+pub fn end_messages(
     machine: &Agent,
     run: &RunRow,
     failure: Option<&Failure>,
@@ -86,16 +86,16 @@ pub fn said(
 
 /// The first words of a run in its conversation: what it is asked. They are said when it is
 /// admitted or when its agent begins, and what it says at its end comes behind them.
-pub fn asked(conversation: &str, text: &str, at: Timestamp) -> Write {
+pub fn first_message(conversation: &str, text: &str, at: Timestamp) -> Write {
     let text = text.to_owned();
     say(conversation, 0, &[Message::User { text }], at)
 }
 
 /// The first words of an agent that begins.
-pub fn begun(machine: &Agent, at: Timestamp) -> Option<Write> {
+pub fn begin_message(machine: &Agent, at: Timestamp) -> Option<Write> {
     let setup = machine.setup(&Address::root())?;
     let conversation = setup.conversation.as_ref()?;
-    Some(asked(&conversation.id, &setup.task, at))
+    Some(first_message(&conversation.id, &setup.task, at))
 }
 
 fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> Write {
@@ -106,7 +106,7 @@ fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> W
     }
 }
 
-/// Whoever goes on with the conversation should know how this ended, and what was done all the same.
+/// The next message of the conversation should show how this run ended, and which calls succeeded.
 fn unfinished(failure: &Failure, done: &[String]) -> Message {
     let done = match done {
         [] => String::new(),
@@ -123,7 +123,7 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     let (role, text) = match message {
         Message::User { text } => ("user", text.clone()),
         Message::Assistant { text, .. } => ("assistant", text.clone()),
-        // Results are long and nobody's words; they are kept and not searched.
+        // Results are long and were not written by a person or a model; they are stored and not searched.
         Message::Tool { .. } => ("tool", String::new()),
     };
     NewMessage {
@@ -134,10 +134,9 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     }
 }
 
-/// What a model is told of these messages. The question of a run stands where its answer is, also
-/// if others spoke in between; one that is not answered yet is left out, because whoever works on
-/// it answers it, and nobody should do that twice.
-fn told(conversation: &str, rows: &[MessageRow]) -> Result<Arc<[Message]>, Error> {
+/// The messages as a model gets them. The question of a run comes directly before its answer, also if
+/// other messages came in between. An unanswered question is left out, because its own run answers it.
+fn to_prompt(conversation: &str, rows: &[MessageRow]) -> Result<Arc<[Message]>, Error> {
     let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
     let mut ordered = Vec::with_capacity(rows.len());
     for row in rows {
@@ -194,8 +193,8 @@ impl Agents {
             from,
             upto,
         };
-        let told = told(conversation, &rows)?;
-        Ok((reference, told))
+        let messages = to_prompt(conversation, &rows)?;
+        Ok((reference, messages))
     }
 
     async fn messages(
@@ -221,7 +220,7 @@ impl Agents {
             let after = reference.from.saturating_sub(1);
             let mut rows = self.messages(&reference.id, after, reference.upto).await?;
             rows.retain(|row| row.run.as_ref() != Some(run));
-            setup.history = told(&reference.id, &rows)?;
+            setup.history = to_prompt(&reference.id, &rows)?;
         }
         Ok(())
     }
@@ -237,6 +236,6 @@ pub fn text_of(outputs: &Value) -> String {
             None => outputs.to_string(),
         },
         Value::Null => String::new(),
-        other => other.to_string(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_)) => other.to_string(),
     }
 }

@@ -35,11 +35,11 @@ use deft_workflow::{AgentStep, Path};
 use parking_lot::Mutex;
 
 pub use authority::{Verdict, inside};
-pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Paying, Spending, payers};
+pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Payers, Spending, payers};
 pub use chat::{ChatMessage, Preview};
 pub use chat_run::{ALONE, ANSWER_TO, answer_to, chat_inputs, conversation_of};
 pub use facts::AgentFacts;
-pub use history::{asked, begun, said, text_of};
+pub use history::{begin_message, end_messages, first_message, text_of};
 pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};
 pub use options::{AgentOptions, Budgets, DayBudget};
 pub use prepare::{STORING, failed};

@@ -134,7 +134,10 @@ impl Agents {
 pub fn show_memory_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
-            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+            Err(Failure::new(
+                FailureClass::Other,
+                "the engine is not available",
+            ))
         });
     }
 }
@@ -202,7 +205,7 @@ impl Agents {
             !own && after.is_none_or(|after| row.updated_at > after)
         });
         if after.is_some() {
-            // Whoever goes on from an instant must not miss what lies between it and the limit.
+            // A caller that reads on from an instant must not miss messages between it and the limit.
             rows.reverse();
         }
         let shown = page(rows.iter().take(args.limit(20)).map(conversation_json));
@@ -213,7 +216,7 @@ impl Agents {
         let id = args.text("id").unwrap_or_default();
         let row = self.store().conversation(&id).await;
         let row = row.map_err(|error| failed(&error))?.ok_or_else(|| {
-            let message = format!("there is no conversation `{id}`");
+            let message = format!("unknown conversation `{id}`");
             Failure::new(FailureClass::NotFound, message)
                 .hint("`conversation_list` shows those that there are")
         })?;
@@ -333,12 +336,12 @@ fn message_json(row: &MessageRow, message: Message) -> Option<(u64, Value)> {
         Message::User { text } | Message::Assistant { text, .. } => (text, LONGEST_MESSAGE),
         Message::Tool { text, .. } => (text, LONGEST_RESULT),
     };
-    let text = begun(&text, most);
+    let text = clip_text(&text, most);
     let message = json!({ "seq": row.seq, "role": row.role, "text": text });
     (!text.is_empty()).then_some((row.seq, message))
 }
 
-fn begun(text: &str, most: usize) -> String {
+fn clip_text(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

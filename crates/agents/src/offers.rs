@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use deft_agent::{MOST_OFFERED, Offer, ShelfTool};
 use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
-use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
+use deft_tools::{Router, ToolInfo, ToolLookup, relax_schema_types};
 
 /// The longest name that every provider takes.
 const LONGEST_NAME: usize = 64;
@@ -23,7 +23,7 @@ pub(crate) struct Choice {
 }
 
 /// Which tools an agent may use, and which of them it is offered.
-pub(crate) struct Wish<'a> {
+pub(crate) struct ToolSelection<'a> {
     /// Names and patterns of tools that it may use.
     pub(crate) may_use: &'a [String],
     /// Names and patterns of those that it is offered.
@@ -45,16 +45,16 @@ pub(crate) fn exactly(
     let mut offers = Offers::default();
     for name in names {
         match router.find(name) {
-            Found::Tool(info) => offers.add(&info, name, approve),
-            Found::Ambiguous(full) => return Err(ambiguous(name, &full)),
-            Found::Missing { .. } | Found::Unknown { .. } => return Err(absent(name)),
+            ToolLookup::Tool(info) => offers.add(&info, name, approve),
+            ToolLookup::Ambiguous(full) => return Err(ambiguous(name, &full)),
+            ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => return Err(absent(name)),
         }
     }
     Ok(offers.all)
 }
 
 /// What a wish comes down to: the first ones first, up to a limit, everything else on the shelf.
-pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
+pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
         patterns.iter().any(|pattern| names_it(pattern, info))
@@ -82,8 +82,8 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
 /// How a tool is described now, under the name that a model has for it.
 pub(crate) fn described(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
     match router.find(&shelved.tool) {
-        Found::Tool(info) => Some(spec(&info, shelved.name.clone())),
-        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => None,
+        ToolLookup::Tool(info) => Some(spec(&info, shelved.name.clone())),
+        ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => None,
     }
 }
 
@@ -202,7 +202,7 @@ fn names_it(pattern: &str, info: &ToolInfo) -> bool {
 fn absent(name: &str) -> Failure {
     let message = format!("the agent needs the tool `{name}`, which no server offers now");
     Failure::new(FailureClass::NotFound, message)
-        .hint("`deft tools list` shows what there is, `deft doctor` which servers answer")
+        .hint("`deft tools list` shows all tools, `deft doctor` which servers answer")
         .blocked()
         .outage(Outage::Tool(name.to_owned()))
 }

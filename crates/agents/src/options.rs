@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deft_model::Exhausted;
+use deft_model::ExhaustedAction;
 
 /// How agents behave that say nothing themselves.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub struct DayBudget {
     /// Money.
     pub usd: Option<f64>,
     /// What happens when it is spent.
-    pub on_exhausted: Exhausted,
+    pub on_exhausted: ExhaustedAction,
     /// An agent that takes more tokens than this within an hour is paused.
     pub spike_tokens: Option<u64>,
     /// One that takes so many times its usual hour is paused.
@@ -92,7 +92,7 @@ impl Default for DayBudget {
         Self {
             tokens: None,
             usd: None,
-            on_exhausted: Exhausted::Pause,
+            on_exhausted: ExhaustedAction::Pause,
             spike_tokens: None,
             spike_factor: None,
         }

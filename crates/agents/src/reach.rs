@@ -81,7 +81,7 @@ impl Agents {
             all_at_once(patterns, occasion, tight.then(needed))
         };
         let approve = self.approvals(agent);
-        let wish = offers::Wish {
+        let wish = offers::ToolSelection {
             may_use: &plan.may_use,
             offered: &plan.offered,
             first: &plan.first,
@@ -93,7 +93,7 @@ impl Agents {
         offer_skill_tool(&mut choice.tools, snapshot, agent, occasion.entries, chars);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
-        // The `skill` tool is made for its agent, whose skills it lists; nobody could make it again.
+        // The `skill` tool lists the skills of its own agent, so it cannot be looked up again.
         let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
         choice.shelf.extend(again);
         let others = others(&choice, &plan, occasion);

@@ -6,7 +6,7 @@ use deft_agent::prompt::{Caps, DispatchInput, line, sent_out};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
 use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_store::RunRow;
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS};
 use crate::{Agents, offers};
@@ -79,7 +79,7 @@ impl Agents {
                 tools.extend(offer);
             }
         }
-        // Beyond the depth that is allowed nobody is sent out.
+        // Beyond the allowed depth no agent is dispatched.
         if address.depth() >= usize::try_from(parent.limits.max_depth).unwrap_or(usize::MAX) {
             tools.retain(|offer| offer.tool != DISPATCH_AGENT);
         }
@@ -131,8 +131,10 @@ impl Agents {
     /// A tool that is passed on; what the one who gets it is asked about counts too.
     fn asked_first(&self, offer: &Offer, agent: Option<&Agent>) -> Offer {
         let asks = agent.is_some_and(|agent| match self.router.find(&offer.tool) {
-            Found::Tool(info) => offers::needs_approval(&info, &agent.approve),
-            _ => false,
+            ToolLookup::Tool(info) => offers::needs_approval(&info, &agent.approve),
+            ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+                false
+            }
         });
         Offer {
             approve: offer.approve || asks,

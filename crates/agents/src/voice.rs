@@ -190,7 +190,7 @@ fn no_model() -> Failure {
 fn unknown_model(model: &str, whose: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,
-        format!("there is no model `{model}`, which `{whose}` names"),
+        format!("unknown model `{model}`, which `{whose}` names"),
     )
     .hint("`deft config show` lists the `[llm.NAME]` sections")
 }

@@ -9,7 +9,7 @@ use deft_workflow::InputProblem;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No such skill.
-    #[error("there is no skill `{name}`")]
+    #[error("unknown skill `{name}`")]
     UnknownSkill {
         /// What was asked for.
         name: String,
@@ -17,7 +17,7 @@ pub enum Error {
         near: Option<String>,
     },
     /// No such agent.
-    #[error("there is no agent `{name}`")]
+    #[error("unknown agent `{name}`")]
     UnknownAgent {
         /// What was asked for.
         name: String,
@@ -38,7 +38,7 @@ pub enum Error {
         why: String,
     },
     /// No such conversation.
-    #[error("there is no conversation `{id}`")]
+    #[error("unknown conversation `{id}`")]
     UnknownConversation {
         /// What was asked for.
         id: String,
@@ -61,7 +61,7 @@ pub enum Error {
         /// Its skill.
         skill: String,
     },
-    /// Somebody else has settled the slot, or the skill was changed meanwhile.
+    /// Another process has decided the slot, or the skill was changed meanwhile.
     #[error("the slot of skill `{skill}` is settled already")]
     SlotGone {
         /// The skill.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The skill.
         skill: String,
     },
-    /// Nobody said which skill is meant.
+    /// The request names no skill.
     #[error("there is neither an `id` nor a `name` to say which skill is meant")]
     NoTarget,
     /// A skill that cannot be switched on.
@@ -108,7 +108,7 @@ pub enum Error {
     #[error("{}", flags(.0))]
     Flags(Vec<Problem>),
     /// No such run.
-    #[error("there is no run `{id}`")]
+    #[error("unknown run `{id}`")]
     UnknownRun {
         /// What was asked for.
         id: String,
@@ -157,14 +157,14 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// A standing grant for something nobody knows yet.
+    /// A standing grant for a call that is not known yet.
     #[error("what `{step}` would do is known only when it runs, so it cannot be allowed for good")]
     NotExact {
         /// The step.
         step: String,
     },
     /// The recorded events cannot be replayed.
-    #[error("run `{run}` cannot go on: {why}")]
+    #[error("run `{run}` cannot be resumed: {why}")]
     Replay {
         /// The run.
         run: String,
@@ -179,7 +179,7 @@ pub enum Error {
         /// The revision.
         revision: String,
     },
-    /// A skill that cannot be written down, so that nobody could go on with its runs.
+    /// A skill that cannot be stored, so that its runs could not be resumed.
     #[error("skill `{skill}` cannot be stored as a {dialect}")]
     Unstorable {
         /// The skill.
@@ -218,7 +218,30 @@ impl Error {
             }
             Self::BrokenSkill { .. } => Some(ProblemCode::BrokenSkill),
             Self::Inputs(_) => Some(ProblemCode::InvalidInput),
-            _ => None,
+            Self::UnknownAgent { .. }
+            | Self::Agent(_)
+            | Self::Pattern { .. }
+            | Self::UnknownConversation { .. }
+            | Self::KeyTaken { .. }
+            | Self::SlotGone { .. }
+            | Self::Refused(_)
+            | Self::NameTaken { .. }
+            | Self::NotARecord { .. }
+            | Self::NoTarget
+            | Self::NotEnabled { .. }
+            | Self::UnknownRun { .. }
+            | Self::AmbiguousRun { .. }
+            | Self::NotResumable { .. }
+            | Self::UnknownStep { .. }
+            | Self::Plan { .. }
+            | Self::Heal { .. }
+            | Self::NotExact { .. }
+            | Self::Replay { .. }
+            | Self::RevisionLost { .. }
+            | Self::Unstorable { .. }
+            | Self::Unreadable { .. }
+            | Self::Store(_)
+            | Self::Owner { .. } => None,
         }
     }
 
@@ -228,13 +251,13 @@ impl Error {
             Self::UnknownSkill { near, .. } | Self::UnknownStep { near, .. } => near
                 .as_ref()
                 .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("`deft skills list` shows what there is".to_owned())),
+                .or_else(|| Some("`deft skills list` shows all skills".to_owned())),
             Self::UnknownAgent { name, near } => Some(match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("`agents/{name}/AGENT.md` in the home would define it"),
             }),
             Self::UnknownConversation { .. } => {
-                Some("`deft chat list` shows what there is".to_owned())
+                Some("`deft chat list` shows all conversations".to_owned())
             }
             Self::Agent(failure) => failure.hint.clone(),
             Self::Inputs(problems) => match problems.as_slice() {
@@ -269,7 +292,7 @@ impl Error {
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
             Self::NotResumable { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint().map(Into::into),
-            _ => None,
+            Self::SlotGone { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
         }
     }
 }
@@ -278,7 +301,11 @@ impl Error {
 fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other @ (serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::Number(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which arguments of a tool take the text of a notice and where it goes.
 //!
-//! A tool's own schema says what its arguments are called. Names that everybody uses are found;
-//! where that leaves a doubt, the configuration names them, and until it does nothing is guessed.
+//! The schema of a tool names its arguments. Common names are recognised; otherwise the configuration
+//! must name the arguments, and nothing is guessed.
 //!
 //! Not here: calling the tool (`tool.rs`).
 
@@ -62,7 +62,7 @@ pub(crate) struct Unfit {
 
 /// Finds the arguments of a tool.
 pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names, Unfit> {
-    let arguments = Arguments::of(tool, schema);
+    let arguments = Arguments::from_schema(tool, schema);
     let text = match &wishes.text {
         Some(name) => arguments.named(name, "notify.text_argument")?,
         None => arguments.likely(&TEXTS, &["string"]).ok_or_else(|| Unfit {
@@ -93,7 +93,7 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn of(tool: &'a str, schema: &'a Value) -> Self {
+    fn from_schema(tool: &'a str, schema: &'a Value) -> Self {
         let known = schema["properties"].as_object();
         let required = schema["required"].as_array();
         Self {
@@ -178,7 +178,7 @@ fn takes(schema: &Value, kinds: &[&str]) -> bool {
     match &schema["type"] {
         Value::Array(several) => several.iter().any(fits),
         Value::String(_) => fits(&schema["type"]),
-        _ => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
     }
 }
 

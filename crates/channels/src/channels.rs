@@ -6,20 +6,20 @@ use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use deft_config::{ChannelKind, Config, Home, LogLimits, secrets};
-use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
+use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
 use deft_model::{Failure, FailureClass, visible};
 use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
-use jiff::Timestamp;
+use parking_lot::RwLock;
 use serde_json::json;
 
 use crate::Tell;
 use crate::buttons::buttons;
 use crate::log_file::LogFile;
-use crate::markdown::Renderer;
+use crate::notice_text::{chat_text, log_line, terminal_line};
 use crate::tool::ToolChannel;
 
 /// The channel that the configuration names.
@@ -39,13 +39,13 @@ impl LiveChannel {
 
     /// Uses another configuration from the next message on.
     pub fn follow(&self, config: &Config) {
-        let mut way = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut way = self.0.write();
         *way = Arc::new(way.following(config));
     }
 
     /// Why messages cannot arrive by the tool that is to carry them, if one is.
     pub async fn tool_problem(&self) -> Option<(String, String)> {
-        let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        let channels = Arc::clone(&self.0.read());
         channels.tool_problem().await
     }
 }
@@ -60,8 +60,8 @@ impl Channel for LiveChannel {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
-        let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
+        let channels = Arc::clone(&self.0.read());
         Box::pin(async move { channels.deliver(parcel).await })
     }
 }
@@ -125,7 +125,7 @@ impl Channel for Channels {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             let (notice, key) = (parcel.notice, parcel.key);
             if let Some(chat) = chat_of(notice) {
@@ -199,19 +199,19 @@ impl Channels {
         Some((problem.message, problem.hint))
     }
 
-    async fn to_telegram(&self, parcel: &Parcel<'_>) -> Delivered {
+    async fn to_telegram(&self, parcel: &Parcel<'_>) -> DeliveryResult {
         let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
-            let message = "there is no chat to send to: `notify.target` is not set";
+            let message = "no chat to send to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
         self.to_chat(parcel, chat).await
     }
 
-    async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> Delivered {
+    async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> DeliveryResult {
         // A bot without a usable token gets no better by waiting.
         let client =
-            Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
+            Client::new(&self.telegram, &*self.secrets).map_err(|failure| DeliveryError {
                 failure: Failure {
                     blocked: false,
                     ..failure
@@ -221,10 +221,10 @@ impl Channels {
         send(&client, chat, parcel).await
     }
 
-    async fn to_webhook(&self, notice: &Notice, key: &str) -> Delivered {
+    async fn to_webhook(&self, notice: &Notice, key: &str) -> DeliveryResult {
         let url = notice.target.as_ref().or(self.target.as_ref());
         let Some(url) = url else {
-            let message = "there is no address to post to: `notify.target` is not set";
+            let message = "no address to post to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
         let body = json!({
@@ -243,15 +243,15 @@ impl Channels {
     }
 }
 
-/// The Telegram chat in which a message answers or asks. Whoever talks there is answered there, wherever
-/// notices go.
+/// The Telegram chat in which a message answers or asks. A message from a chat is answered in that chat,
+/// wherever notices go.
 pub fn chat_of(notice: &Notice) -> Option<&str> {
     let talks = matches!(notice.kind, NoticeKind::Answer | NoticeKind::Question);
     notice.target.as_ref()?.strip_prefix(CHAT).filter(|_| talks)
 }
 
 /// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
-pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> Delivered {
+pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryResult {
     let (notice, earlier) = (parcel.notice, parcel.arrived());
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
@@ -290,57 +290,16 @@ pub fn first_message(receipt: &str) -> Option<i64> {
     first.parse().ok()
 }
 
-fn not_sent(failed: deft_tools::Undelivered) -> Undelivered {
-    Undelivered {
+fn not_sent(failed: deft_tools::SendError) -> DeliveryError {
+    DeliveryError {
         failure: failed.failure,
         retry_after: failed.retry_after,
     }
 }
 
-fn undelivered(class: FailureClass, message: String) -> Undelivered {
-    Undelivered {
+fn undelivered(class: FailureClass, message: String) -> DeliveryError {
+    DeliveryError {
         failure: Failure::new(class, message),
         retry_after: None,
-    }
-}
-
-/// A message as a chat shows it. Answers of models are markdown, which chats show as it is written.
-fn chat_text(notice: &Notice) -> String {
-    match notice.kind {
-        NoticeKind::Answer => Renderer::plain(&notice.text).trim_end().to_owned(),
-        _ => text(notice),
-    }
-}
-
-/// A message as one text, for channels that know no headings.
-pub(crate) fn text(notice: &Notice) -> String {
-    if notice.title.is_empty() {
-        notice.text.clone()
-    } else {
-        format!("{}\n{}", notice.title, notice.text)
-    }
-}
-
-/// A notice as a line of the log.
-fn log_line(notice: &Notice, key: &str, failed: Option<&Failure>) -> String {
-    let line = json!({
-        "at": Timestamp::now().to_string(),
-        "key": key,
-        "kind": notice.kind,
-        "title": notice.title,
-        "text": notice.text,
-        "skill": notice.skill,
-        "run": notice.run,
-        "error": failed.map(|failure| failure.message.as_str()),
-    });
-    line.to_string()
-}
-
-/// A notice as the terminal shows it.
-fn terminal_line(notice: &Notice, failed: Option<&Failure>) -> String {
-    let text = text(notice).replace('\n', ": ");
-    match failed {
-        None => format!("notice: {text}"),
-        Some(failure) => format!("notice: {text} (not delivered yet: {})", failure.message),
     }
 }

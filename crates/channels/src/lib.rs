@@ -9,6 +9,7 @@ mod buttons;
 mod channels;
 mod log_file;
 pub mod markdown;
+mod notice_text;
 mod tool;
 
 pub use buttons::{button_data, buttons, read_button};

@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use deft_config::NotifyConfig;
-use deft_engine::{Delivered, Notice, Undelivered};
+use deft_engine::{DeliveryError, DeliveryResult, Notice};
 use deft_model::{Failure, FailureClass, Object};
 use deft_tools::{Call, Reply, Router};
 
 use crate::arguments::{Unfit, Wishes, names};
-use crate::channels::text;
+use crate::notice_text::text;
 
 /// How long the tool may take; less than the engine waits, so that its answer counts.
 const ALLOWED: Duration = Duration::from_secs(50);
@@ -55,9 +55,14 @@ impl ToolChannel {
         names(&self.name, &info.input_schema, &self.wishes).err()
     }
 
-    pub(super) async fn deliver(&self, router: &Router, notice: &Notice, key: &str) -> Delivered {
+    pub(super) async fn deliver(
+        &self,
+        router: &Router,
+        notice: &Notice,
+        key: &str,
+    ) -> DeliveryResult {
         let sent = self.send(router, notice, key).await;
-        sent.map_err(|failure| Undelivered {
+        sent.map_err(|failure| DeliveryError {
             failure,
             retry_after: None,
         })

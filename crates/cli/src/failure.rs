@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use deft_wire::FailureKind;
 
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 
 pub(crate) use deft_wire::Failure;
 
@@ -46,7 +46,7 @@ fn print_usage(problem: &clap::Error) -> std::io::Result<()> {
         (Stream::Out, problem.render())
     };
     if stream.is_terminal() && deft_config::env::get(deft_config::env::NO_COLOR).is_none() {
-        return stream.write(Styled::from_renderer(&rendered.ansi().to_string()));
+        return stream.write(StyledText::from_renderer(&rendered.ansi().to_string()));
     }
     stream.write(rendered.to_string())
 }

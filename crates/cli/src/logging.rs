@@ -9,7 +9,7 @@ use tracing_subscriber::Layer;
 
 use crate::args::LogForm;
 use crate::output::Output;
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 
 /// Where the events of a daemon are shown besides the log; nowhere when the person wants quiet.
 pub(crate) fn sinks(form: LogForm, output: &Output) -> Vec<Sink> {
@@ -51,7 +51,7 @@ impl Write for TextLines {
 }
 
 /// Further lines of an event are indented: none of them can pass for an event of its own.
-fn text_of_event(text: &str, styled: bool) -> Styled {
+fn text_of_event(text: &str, styled: bool) -> StyledText {
     let text = text.trim_end_matches('\n').replace('\n', "\n    ") + "\n";
     let (time, rest) = text.split_once(' ').unwrap_or(("", &text));
     let level = rest.split_whitespace().next().unwrap_or_default();
@@ -59,14 +59,14 @@ fn text_of_event(text: &str, styled: bool) -> Styled {
         "ERROR" => "31",
         "WARN" => "33",
         "INFO" => "32",
-        _ => return Styled::from(text),
+        _ => return StyledText::from(text),
     };
     // The formatter would let sequences in values through beside its own, so deft adds the colours.
     let (pad, rest) = rest.split_once(level).unwrap_or(("", rest));
-    Styled::paint("2", time, styled)
+    StyledText::paint("2", time, styled)
         .with(" ")
         .with(pad)
-        .with(Styled::paint(code, level, styled))
+        .with(StyledText::paint(code, level, styled))
         .with(rest)
 }
 
@@ -86,7 +86,7 @@ impl Write for JsonLines {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use parking_lot::Mutex;
 
     use tracing_subscriber::layer::SubscriberExt;
 
@@ -112,7 +112,7 @@ mod tests {
             let hostile = "\x1b[8mhidden\u{202e}";
             tracing::warn!(server = %hostile, "said {hostile}");
         });
-        let text = String::from_utf8(seen.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(seen.lock().clone()).unwrap();
         let (time, _) = text.split_once(' ').unwrap();
         let said = "\\x1b[8mhidden\\u{202e}";
         assert_eq!(
@@ -130,7 +130,7 @@ mod tests {
 
     impl Write for Sink {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 

@@ -18,7 +18,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::Args;
-use output::Output;
 
 fn main() -> ExitCode {
     if commands::is_worker() {
@@ -32,7 +31,7 @@ fn main() -> ExitCode {
             return failure::usage(&problem, flag.map(|flag| args::own_flag_hint(&flag)));
         }
     };
-    let output = Output::new(&args.global);
+    let output = args.global.output();
     match commands::run(args, &output) {
         Ok(code) => code,
         Err(failure) => output.fail(&failure),

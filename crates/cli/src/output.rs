@@ -3,16 +3,24 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
-use crate::args::{ColorWhen, Global};
 use crate::failure::{Done, Failure, exit_code};
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 use deft_config::env;
 use deft_wire::model::visible;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
 
 /// How to print.
 #[derive(Clone, Debug)]
@@ -25,17 +33,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(global: &Global) -> Self {
-        Self {
-            json: global.json,
-            quiet: global.quiet,
-            color: global.color,
-        }
+    pub(crate) fn new(json: bool, quiet: bool, color: ColorWhen) -> Self {
+        Self { json, quiet, color }
     }
 
     /// Prints data as text for people. Characters that would command a terminal are shown instead of
     /// obeyed, also in a pipe: `--json` has them as they are.
-    pub(crate) fn data(&self, text: impl Into<Styled>) -> Done<()> {
+    pub(crate) fn data(&self, text: impl Into<StyledText>) -> Done<()> {
         let mut text = text.into();
         if !text.as_str().ends_with('\n') {
             text.push("\n");
@@ -94,7 +98,7 @@ impl Output {
         if self.json {
             drop(self.document(&failure.document()));
         } else {
-            let paint = |code, text| Styled::paint(code, text, self.styles_stderr());
+            let paint = |code, text| StyledText::paint(code, text, self.styles_stderr());
             let mut text = paint("1;31", "error").with(format!(": {}", failure.message));
             if let Some(hint) = &failure.hint {
                 text = text.with("\n").with(paint("1;36", "hint"));
@@ -154,7 +158,7 @@ pub(crate) fn written(done: io::Result<()>) -> Done<()> {
 }
 
 /// Writes a line to stderr.
-pub(crate) fn say(text: impl Into<Styled>) {
+pub(crate) fn say(text: impl Into<StyledText>) {
     // A message that cannot be shown is no reason to fail.
     drop(Stream::Err.write(text.into().with("\n")));
 }
@@ -164,7 +168,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
-/// What becomes of a column of a table where the terminal is narrow.
+/// How a column of a table shrinks on a narrow terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// It is cut, the longest first, and says so.

@@ -49,8 +49,8 @@ impl Asker for Prompt {
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {
             let _turn = turn.lock().await;
-            let _still = Still::new(stage);
-            let (asking, answer) = Asking::begin(question)?;
+            let _still = PausedStage::new(stage);
+            let (asking, answer) = QuestionThread::begin(question)?;
             let answer = answer.await.ok().flatten();
             drop(asking);
             answer
@@ -59,16 +59,16 @@ impl Asker for Prompt {
 }
 
 /// Keeps a stage still as long as it lives, however the question ends.
-struct Still(Arc<dyn Stage>);
+struct PausedStage(Arc<dyn Stage>);
 
-impl Still {
+impl PausedStage {
     fn new(stage: Arc<dyn Stage>) -> Self {
         stage.pause(true);
         Self(stage)
     }
 }
 
-impl Drop for Still {
+impl Drop for PausedStage {
     fn drop(&mut self) {
         self.0.pause(false);
     }
@@ -76,12 +76,12 @@ impl Drop for Still {
 
 /// A question that a thread of its own asks. When the answer is not wanted any more the thread ends
 /// before anything else happens, so that it takes no line of what follows.
-struct Asking {
+struct QuestionThread {
     wanted: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Asking {
+impl QuestionThread {
     fn begin(question: Question) -> Option<(Self, oneshot::Receiver<Option<Response>>)> {
         let (off, wanted) = io::pipe().ok()?;
         let (reply, answer) = oneshot::channel();
@@ -96,7 +96,7 @@ impl Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for QuestionThread {
     fn drop(&mut self) {
         drop(self.wanted.take());
         // It waits for a line or for this; a line that is there is read at once.

@@ -17,7 +17,7 @@ impl ProblemKind {
             Self::InvalidValues { allowed, .. } => format!("any of {}", listed(allowed)),
             Self::InvalidType { flag, expected, .. } => return form(flag, expected),
             Self::UnknownSkill { near, .. } => did_you_mean(near.as_deref(), "")
-                .unwrap_or_else(|| "`get_skill` lists what there is".to_owned()),
+                .unwrap_or_else(|| "`get_skill` lists all skills".to_owned()),
             Self::MissingValue { flag } => format!("write `--{flag} VALUE`"),
             Self::TooManyValues { .. } => {
                 "give it once; put a value with spaces in quotes: `\"two words\"`".to_owned()
@@ -42,7 +42,7 @@ impl ProblemKind {
                 "write separate commands, one per line; put text in quotes".to_owned()
             }
             Self::UnclosedBlock => "close it with a fence; nothing in it was run".to_owned(),
-            Self::Empty => "`get_skill` lists what there is".to_owned(),
+            Self::Empty => "`get_skill` lists all skills".to_owned(),
             Self::NoSkill { .. } => "write `domain.action --flag value`".to_owned(),
             Self::ExtraTopic { .. } => "ask for one domain or skill at a time".to_owned(),
             Self::MissingHandler { .. } => {
@@ -76,12 +76,12 @@ impl fmt::Display for ProblemKind {
                 let expected = with_article(expected);
                 write!(f, "`--{flag}` must be {expected}, not `{}`", shown(value))
             }
-            Self::UnknownSkill { name, .. } => write!(f, "there is no skill `{}`", shown(name)),
+            Self::UnknownSkill { name, .. } => write!(f, "unknown skill `{}`", shown(name)),
             Self::MissingValue { flag } => write!(f, "`--{flag}` has no value"),
             Self::TooManyValues { flag, values } => {
                 write!(f, "`--{flag}` takes one value, not {}", values.len())
             }
-            Self::UnknownFlag { flag, .. } => write!(f, "there is no flag `--{}`", shown(flag)),
+            Self::UnknownFlag { flag, .. } => write!(f, "unknown flag `--{}`", shown(flag)),
             Self::StrayPositional { word, .. } => {
                 write!(f, "`{}` belongs to no flag", shown(word))
             }

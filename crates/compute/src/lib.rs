@@ -9,8 +9,6 @@
 //! Python in the process that calls it. The client half is light; the interpreter is linked only with
 //! the feature `worker`, which the binary that is re-executed turns on.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod client;
 mod error;
 mod job;

@@ -1,13 +1,14 @@
 //! The folder that holds everything.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use deft_skillfile::Moment;
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
-use crate::settings::{self, Config, Problem};
+use crate::folders::{config_file, create_folder, ensure_home};
+use crate::paths::resolve;
+use crate::settings::{Config, Problem};
 use crate::{env, zone};
 
 /// The home and what its configuration says.
@@ -97,7 +98,7 @@ impl Home {
             .config
             .skill_paths
             .iter()
-            .map(|path| settings::resolve(&self.path, path));
+            .map(|path| resolve(&self.path, path));
         std::iter::once(self.skills()).chain(listed).collect()
     }
 
@@ -122,25 +123,11 @@ impl Home {
     }
 }
 
-/// The configuration of a home.
-pub fn config_file(home: &Path) -> PathBuf {
-    home.join("config.toml")
-}
-
-/// A home, made if need be; only its owner may look inside.
-pub fn ensure_home(home: &Path) -> Done<()> {
-    if home.is_dir() {
-        return Ok(());
-    }
-    create_folder(home)?;
-    restrict(home).map_err(|problem| Failure::file(home, "protect", &problem))
-}
-
 fn default_home() -> Done<PathBuf> {
     let home = env::user_home().ok_or_else(|| {
         Failure::input(
             "no_home",
-            "there is no home folder: neither `DEFT_HOME` nor `HOME` is set",
+            "the home folder is unknown: neither `DEFT_HOME` nor `HOME` is set",
         )
         .hint("set `DEFT_HOME`, or give `--home DIR`")
     })?;
@@ -153,20 +140,4 @@ pub fn system_moment() -> Moment {
         now: Timestamp::now(),
         zone: zone::host().zone,
     }
-}
-
-/// Makes a folder and those above it.
-pub fn create_folder(path: &Path) -> Done<()> {
-    fs::create_dir_all(path).map_err(|problem| Failure::file(path, "create", &problem))
-}
-
-#[cfg(unix)]
-fn restrict(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn restrict(_: &Path) -> std::io::Result<()> {
-    Ok(())
 }

@@ -5,16 +5,21 @@
 //! anything, and printing.
 
 pub mod env;
+mod folders;
 mod home;
+mod literal_secret;
+mod paths;
 pub mod secrets;
 mod settings;
 pub mod zone;
 
-pub use home::{Home, config_file, create_folder, ensure_home, system_moment};
+pub use folders::{config_file, create_folder, ensure_home};
+pub use home::{Home, system_moment};
+pub use literal_secret::is_literal_secret;
+pub use paths::resolve;
 pub use secrets::Secrets;
 pub use settings::{
     Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,
     ModelConfig, NotifyConfig, Origin, Problem, Setting, Settings, StorePath, all_settings,
-    bad_name, config_schema, find_settings, kind_of, literal, read_value, resolve, shown,
-    split_key,
+    bad_name, config_schema, find_settings, kind_of, literal, read_value, shown, split_key,
 };

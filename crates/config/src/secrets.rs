@@ -1,18 +1,20 @@
 //! Where secrets come from: references such as `env:NAME` and `file:PATH`, and
 //! the names of the `[secrets]` section.
 //!
-//! A value is read when it is needed and kept by nobody here. Not here: writing
-//! secrets, and putting them into calls, which is the router's part.
+//! A value is read when it is needed and not kept. Not here: writing secrets,
+//! and putting them into calls, which the router does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use deft_registry::read_text;
-use deft_tools::{Reference, Secret, SecretSource};
+use deft_tools::{Secret, SecretSource};
+use parking_lot::Mutex;
 
 use crate::env;
-use crate::settings::{Config, resolve};
+use crate::paths::resolve;
+use crate::settings::Config;
 
 /// The largest file that may hold a secret.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -44,11 +46,11 @@ impl Secrets {
 
     /// What a person should know about secrets that were read so far.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.warnings.lock())
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -115,49 +117,6 @@ fn others_may_read(_: &Path) -> bool {
     false
 }
 
-/// Words in names of variables and headers whose values are secrets.
-const NAMES: [&str; 10] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "api_key",
-    "apikey",
-    "authorization",
-    "credential",
-    "private_key",
-    "access_key",
-];
-
-/// How well-known tokens begin.
-const TOKENS: [&str; 9] = [
-    "sk-",
-    "ghp_",
-    "gho_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "AIza",
-    "eyJ",
-];
-
-/// Whether a value is probably a secret written down, as opposed to a reference
-/// to one. A guess, good for a warning and for leaving it out of a list.
-pub fn is_literal_secret(name: &str, value: &str) -> bool {
-    if value.is_empty() || Reference::new(value).is_secret() {
-        return false;
-    }
-    let name = name.to_lowercase().replace('-', "_");
-    let named =
-        NAMES.iter().any(|word| name.contains(word)) || name == "key" || name.ends_with("_key");
-    let value = value.rsplit(' ').next().unwrap_or(value);
-    named
-        || TOKENS
-            .iter()
-            .any(|start| value.starts_with(start) && value.len() >= 16)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,22 +174,6 @@ mod tests {
             secrets.secret("MAIL").unwrap();
             secrets.secret("MAIL").unwrap();
             assert_eq!(secrets.take_warnings().len(), warnings);
-        }
-    }
-
-    #[test]
-    fn secrets_written_down_are_guessed() {
-        for (name, value, expected) in [
-            ("GITHUB_TOKEN", "abc", true),
-            ("Authorization", "Bearer abc", true),
-            ("Authorization", "Bearer env:TOKEN", false),
-            ("X-Api-Key", "abc", true),
-            ("OPENAI", "sk-abcdefghijklmnop", true),
-            ("LOG_LEVEL", "debug", false),
-            ("KEYBOARD", "de", false),
-            ("API_KEY", "", false),
-        ] {
-            assert_eq!(is_literal_secret(name, value), expected, "{name}={value}");
         }
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{Attention, Engine, Fire, Options, Parts, SystemClock};
-use deft_llm::{Heard, ModelOptions, Models, Pong, Price, Provider, ProviderKind, Reply};
+use deft_llm::{ModelOptions, Models, Pong, Price, Provider, ProviderKind, Reply, ReplyListener};
 use deft_model::{
     CallArgs, Effects, Message, ModelReply, ModelRequest, Object, Outcome, StopReason, TokenUsage,
     ToolCall,
@@ -44,7 +44,7 @@ impl SecretSource for NoSecrets {
 struct Instantly;
 
 impl Provider for Instantly {
-    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
+    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<ReplyListener<'a>>) -> Reply<'a> {
         let said = request.messages.iter();
         let turn = said.filter(|it| matches!(it, Message::Assistant { .. }));
         let turn = turn.count();

@@ -19,7 +19,9 @@ use deft_engine::{Attention, Engine, Fire, Options, Parts, SystemClock};
 use deft_model::Effects;
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
-use deft_store::{Admission, Admitted, Batch, FirstClaim, NewEvent, Sqlite, SqliteOptions, Store};
+use deft_store::{
+    Admission, AdmissionResult, Batch, FirstClaim, NewEvent, Sqlite, SqliteOptions, Store,
+};
 use deft_store_testkit::Memory;
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
 use jiff::Timestamp;
@@ -165,7 +167,7 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
         closing: Vec::new(),
     };
     runtime.block_on(async {
-        let Admitted::New { lease, .. } = store.admit(admission).await.unwrap() else {
+        let AdmissionResult::New { lease, .. } = store.admit(admission).await.unwrap() else {
             panic!("the run is not new");
         };
         let lease = lease.unwrap();

@@ -17,7 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
-use deft_engine::{Attention, Channel, Delivered, Engine, Options, Parcel, Parts, SystemClock};
+use deft_engine::{
+    Attention, Channel, DeliveryResult, Engine, Options, Parcel, Parts, SystemClock,
+};
 use deft_model::Effects;
 use deft_registry::Snapshot;
 use deft_scheduler::Pool;
@@ -43,7 +45,7 @@ impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
         _: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
 }

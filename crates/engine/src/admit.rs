@@ -6,8 +6,8 @@ use std::sync::Arc;
 use deft_library::{PinnedSkill, encode};
 use deft_model::{Authority, Object, Overlap, RunId, Skill};
 use deft_store::{
-    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
-    Then, Write,
+    Admission as NewRun, AdmissionResult, Batch, FirstClaim, Lease, NewEvent, RunRow, RunState,
+    SkillRow, SlotStep, Write,
 };
 use deft_workflow::{Event, Machine, RunPreparation, RunStart};
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ use crate::{Attention, Engine, Error, ask, finish};
 pub struct Fire {
     /// The skill, by id.
     pub skill: String,
-    /// What is given to it.
+    /// Its arguments.
     pub inputs: Object,
     /// What fired it: `cli`, `schedule`, `api`, …
     pub cause: String,
@@ -43,7 +43,7 @@ pub struct Fire {
     pub workspace_uri: Option<String>,
     /// The run it was made from.
     pub parent: Option<Parent>,
-    /// What is stored with the run, in the same transaction.
+    /// Writes in the transaction that stores the run.
     pub writes: Vec<Write>,
     /// Why the check before the run could not be made.
     pub check_failed: Option<String>,
@@ -65,7 +65,7 @@ pub struct Parent {
 /// What became of a fire.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
-    /// A run that is over, waits, or is driven by somebody.
+    /// A run that is over, waits, or has a driver.
     Run(RunRow),
     /// A run with the same key was there already.
     Existing(RunRow),
@@ -100,7 +100,7 @@ struct Draft {
     machine: Machine,
     journal: Journal,
     secrets: Option<Arc<RunSecrets>>,
-    then: Then,
+    then: RunState,
 }
 
 /// A run that is stored, and what is to be done about it.
@@ -139,7 +139,7 @@ fn stale(fire: &Fire) -> Error {
 }
 
 impl Engine {
-    /// Stores a run for somebody else to drive.
+    /// Stores a run for another process to drive.
     pub async fn admit(&self, mut fire: Fire) -> Result<Admission, Error> {
         let pinned = self.inner.pin(&mut fire).await?;
         self.admit_pinned(fire, pinned).await
@@ -154,17 +154,17 @@ impl Engine {
         new.aside = inner.prepared(&fire, &new_nonce(&fire));
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
-            Admitted::New { run, cancelled, .. } => {
+            AdmissionResult::New { run, cancelled, .. } => {
                 inner.replaced(&cancelled, &run.id).await?;
                 inner.base.bells().runs.notify_waiters();
                 Admission::Run(run)
             }
-            Admitted::Existing(run) => existing(&fire, run)?,
-            Admitted::Stale => return Err(stale(&fire)),
+            AdmissionResult::Existing(run) => existing(&fire, run)?,
+            AdmissionResult::Stale => return Err(stale(&fire)),
         })
     }
 
-    /// Stores a run and drives it here until it ends or waits for somebody.
+    /// Stores a run and drives it here until it ends or waits for a person.
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
         match self.begin(fire, &attention).await? {
             AdmittedRun::Over(admission) => Ok(admission),
@@ -203,9 +203,9 @@ impl Engine {
         // The content first: a run must never be without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            Admitted::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
-            Admitted::Stale => return Err(stale(&fire)),
-            Admitted::New {
+            AdmissionResult::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
+            AdmissionResult::Stale => return Err(stale(&fire)),
+            AdmissionResult::New {
                 run,
                 lease,
                 first_seq,
@@ -257,10 +257,10 @@ impl Engine {
             let deadline = inner.deadline(&draft.pinned, inner.now());
             let patience = inner.patience(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
-                .until(deadline)
+                .with_deadline(deadline)
                 .patient(patience)
-                .knowing(skill)
-                .at(place)
+                .with_skill_row(skill)
+                .with_permit(place)
                 .drive(begun)
                 .await?;
             if let DriveOutcome::Finished(row) = driven {
@@ -309,7 +309,7 @@ impl Inner {
 
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
-    /// Where somebody comes back for runs that wait, missing tools are waited for.
+    /// If a daemon resumes waiting runs, a run waits for missing tools.
     fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, patient: bool) -> Draft {
         let now = self.now();
         let id = new_run_id();
@@ -361,8 +361,8 @@ impl Inner {
         journal.write(asked.map(|question| Write::Ask(ask::approval(&question, now))));
         let then = match machine.finished() {
             // What its end means for a stored skill is decided by its driver.
-            Some(finished) if !pinned.has_row() => Then::Finish(finish::row(finished, now)),
-            Some(_) | None => Then::Continue,
+            Some(finished) if !pinned.has_row() => RunState::Finish(finish::row(finished, now)),
+            Some(_) | None => RunState::Continue,
         };
         Draft {
             id,
@@ -380,7 +380,7 @@ impl Inner {
         given.unwrap_or(&self.options.workspace_uri).clone()
     }
 
-    /// What a run has to know that is not in its row, for whoever will begin it.
+    /// Events with the facts that a driver needs and the row lacks.
     fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
@@ -452,11 +452,11 @@ impl Inner {
         }
     }
 
-    /// Runs that have to stop because another one takes their place: those that are driven here
-    /// are told, and listeners hear of those that nobody drove.
+    /// Stops runs that another one replaces: drivers in this process are cancelled, and listeners get the
+    /// end of runs without a driver.
     async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
         for other in others {
-            // Whoever drives a run tells of its end.
+            // The driver of a run publishes its end.
             if !self.stop(other, &format!("run {by}, which takes its place")) {
                 self.tell_closed(other).await?;
             }

@@ -1,4 +1,4 @@
-//! Questions to people: at the terminal, by a standing grant, or parked until somebody answers.
+//! Questions to people: at the terminal, by a standing grant, or parked until a person answers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use deft_agents::tool_grant;
 use deft_base::{hex_digest, read_stored};
 use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
-use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
+use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, NewApproval, Store};
 use deft_workflow::{Answer, Ask, OPTIONS, Operation, Path};
 use jiff::Timestamp;
 
@@ -53,7 +53,7 @@ impl From<Answer> for Response {
 /// A response that comes later; none when the person went away without giving one.
 pub type Responds = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
 
-/// Somebody who can answer right now.
+/// A person who can answer right now.
 pub trait Asker: Send + Sync + 'static {
     /// The answer of the person.
     fn ask(&self, question: Question) -> Responds;
@@ -150,7 +150,7 @@ pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
     }
 }
 
-/// The answer that a word in the store means; what nobody knows is no.
+/// The answer that a word in the store means; an unknown word means no.
 pub(crate) fn answer(word: &str) -> Answer {
     match word {
         "yes" => Answer::Yes,
@@ -189,7 +189,7 @@ fn stored_operation(row: &ApprovalRow) -> Result<Operation, Error> {
 /// Who answers at the terminal, as the record says.
 pub(crate) const TERMINAL: &str = "the person at the terminal";
 
-/// Writes an answer down. If somebody else was first, theirs counts.
+/// Stores an answer. If another answer came first, that one counts.
 pub(crate) async fn decide(
     store: &Arc<dyn Store>,
     approval: &str,
@@ -203,11 +203,11 @@ pub(crate) async fn decide(
         at,
     };
     Ok(match store.decide(approval, decision).await? {
-        Decided::Already(row) => match row.decision {
+        DecisionResult::Already(row) => match row.decision {
             Some(first) => (answer(&first.answer), first.by),
             None => (given, by.to_owned()),
         },
-        Decided::Accepted(_) | Decided::Unknown => (given, by.to_owned()),
+        DecisionResult::Accepted(_) | DecisionResult::Unknown => (given, by.to_owned()),
     })
 }
 
@@ -253,7 +253,7 @@ pub(crate) fn is_person(by: &str) -> bool {
 /// What the name of a grant stands behind where it answers.
 const STANDING: &str = "standing grant";
 
-/// Who allowed the operation for good, if anybody has.
+/// Who granted the operation permanently, if a person did.
 async fn granted(
     engine: &Arc<Inner>,
     skill: &str,
@@ -282,7 +282,7 @@ async fn granted(
 pub enum AnswerReceipt {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
-    /// Somebody else was first.
+    /// Another answer came first.
     Already(ApprovalRow),
     /// There is no such question.
     Gone,
@@ -301,7 +301,7 @@ impl Inner {
         };
         // The call itself was agreed to; the next one is asked about again.
         if let Err(error) = kept.await {
-            tracing::warn!(%error, tool = mark.tool, "the yes to all calls of a tool was not kept");
+            tracing::warn!(%error, tool = mark.tool, "the approval of all calls of a tool could not be stored");
         }
     }
 }
@@ -349,9 +349,9 @@ impl Engine {
         };
         let decided = self.store().decide(&row.asked.id, decision).await?;
         let accepted = match decided {
-            Decided::Accepted(row) => row,
-            Decided::Already(row) => return Ok(AnswerReceipt::Already(row)),
-            Decided::Unknown => return Ok(AnswerReceipt::Gone),
+            DecisionResult::Accepted(row) => row,
+            DecisionResult::Already(row) => return Ok(AnswerReceipt::Already(row)),
+            DecisionResult::Unknown => return Ok(AnswerReceipt::Gone),
         };
         if let Some(grant) = grant {
             self.store().grant(grant).await?;

@@ -1,12 +1,13 @@
-//! Takes the lease of a run that is due and drives it from what is stored.
-
+//! Takes the lease of a due run and drives it from its journal.
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use deft_base::run_inputs;
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
-use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
+use deft_store::{
+    Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState, StoredEvent,
+};
 use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
 use jiff::Timestamp;
 
@@ -31,11 +32,11 @@ impl Engine {
     }
 
     /// The lease of a run that is due, if there is one.
-    pub async fn claim_due(&self) -> Result<Option<Claimed>, Error> {
+    pub async fn claim_due(&self) -> Result<Option<ClaimedRun>, Error> {
         self.claim(None).await
     }
 
-    pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
+    pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<ClaimedRun>, Error> {
         let inner = &self.inner;
         inner.give_back_all().await;
         let claim = Claim {
@@ -58,7 +59,7 @@ impl Engine {
         self.inner.close(run, by).await
     }
 
-    /// Drives one run as soon as it is due, or waits until somebody else has ended it.
+    /// Drives one run as soon as it is due, or waits until another process has ended it.
     pub(crate) async fn drive_when_due(
         &self,
         run: &RunId,
@@ -79,10 +80,10 @@ impl Engine {
         }
     }
 
-    /// Drives a run from what is stored of it, until it ends or waits.
+    /// Drives a run from its journal, until it ends or waits.
     pub async fn drive_claimed(
         &self,
-        claimed: Claimed,
+        claimed: ClaimedRun,
         attention: Attention,
     ) -> Result<DriveOutcome, Error> {
         let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
@@ -99,8 +100,8 @@ impl Engine {
         }
     }
 
-    /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay with
-    /// somebody who cannot drive it.
+    /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay leased by a
+    /// process that cannot drive it.
     async fn give_up(&self, run: &RunRow, lease: &Lease, error: &Error) -> Result<(), Error> {
         let at = self.inner.now();
         let failure = Failure::new(FailureClass::Interrupted, error.to_string());
@@ -114,7 +115,7 @@ impl Engine {
         let fact = finish::error_fact(run, JOB_SKILL, &failure.message, at);
         let batch = Batch {
             writes: fact.into_iter().collect(),
-            then: Then::Finish(finish),
+            then: RunState::Finish(finish),
             ..Batch::default()
         };
         self.store().append(lease, batch).await?;
@@ -123,7 +124,7 @@ impl Engine {
 
     async fn drive_from(
         &self,
-        claimed: Claimed,
+        claimed: ClaimedRun,
         attention: Attention,
     ) -> Result<DriveOutcome, Error> {
         let inner = &self.inner;
@@ -192,7 +193,7 @@ impl Engine {
             secrets,
             attention,
         )
-        .until(deadline)
+        .with_deadline(deadline)
         .thinking(agents)
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
@@ -214,13 +215,35 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
         // Nor does the time that a step lets pass.
         Event::Begun(begun) => match *begun.call {
             Call::Wait { until } => Some(until.max(*at)),
-            _ => None,
+            Call::Tool { .. }
+            | Call::Compute
+            | Call::Condition
+            | Call::Expect { .. }
+            | Call::Agent { .. }
+            | Call::Skill { .. } => None,
         },
-        event => starts(event).then_some(*at),
+        event @ (Event::Prepared(_)
+        | Event::Started(_)
+        | Event::Reused { .. }
+        | Event::Skipped { .. }
+        | Event::Listed { .. }
+        | Event::Asked { .. }
+        | Event::Answered { .. }
+        | Event::Ended(_)
+        | Event::Agent { .. }
+        | Event::Healed { .. }
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Continued { .. }
+        | Event::Expired { .. }
+        | Event::Closed { .. }
+        | Event::Stopped { .. }
+        | Event::Resumed { .. }
+        | Event::Finished(_)) => starts(event).then_some(*at),
     })
 }
 
-/// What was begun by somebody who is gone: calls end as interrupted, waits and questions go on.
+/// Work that an earlier driver began: calls end as interrupted, waits and questions continue.
 fn cut_off(
     machine: &mut Machine,
     now: Timestamp,
@@ -240,7 +263,7 @@ fn cut_off(
                     recorded.push(event);
                 }
             }
-            // Whoever waits for a tool is claimed when it may be back.
+            // A run that waits for a tool is claimed when the tool may be back.
             Ask::Sleep { path, .. } if blocked.contains(&path) => {
                 let event = Event::Woken { path };
                 if machine.apply(now, &event).is_ok() {
@@ -265,7 +288,24 @@ fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
             Event::Woken { path } => {
                 waiting.remove(path);
             }
-            _ => {}
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Reused { .. }
+            | Event::Skipped { .. }
+            | Event::Listed { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
+            | Event::Begun(_)
+            | Event::Ended(_)
+            | Event::Agent { .. }
+            | Event::Healed { .. }
+            | Event::Entered { .. }
+            | Event::Continued { .. }
+            | Event::Expired { .. }
+            | Event::Closed { .. }
+            | Event::Stopped { .. }
+            | Event::Resumed { .. }
+            | Event::Finished(_) => {}
         }
     }
     waiting
@@ -288,7 +328,7 @@ pub(crate) fn decode_event(run: &RunId, stored: &StoredEvent) -> Result<Event, E
 }
 
 impl Inner {
-    /// Asks a run to stop. One that nobody drives ends at once, and listeners hear of it.
+    /// Asks a run to stop. A run without a driver ends at once, and listeners get its end.
     pub(crate) async fn close(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let store = &self.parts.store;
         let Some(row) = store.run(run).await? else {
@@ -327,7 +367,7 @@ impl Inner {
     fn begin_if_new(
         &self,
         machine: &mut Machine,
-        claimed: &Claimed,
+        claimed: &ClaimedRun,
         events: &[(Timestamp, Event)],
         recorded: &mut Vec<Event>,
     ) -> Result<String, Error> {
@@ -336,7 +376,23 @@ impl Inner {
             match event {
                 Event::Started(started) => return Ok(started.nonce.clone()),
                 Event::Prepared(found) => prepared = Some(found.clone()),
-                _ => {}
+                Event::Reused { .. }
+                | Event::Skipped { .. }
+                | Event::Listed { .. }
+                | Event::Asked { .. }
+                | Event::Answered { .. }
+                | Event::Begun(_)
+                | Event::Ended(_)
+                | Event::Agent { .. }
+                | Event::Healed { .. }
+                | Event::Woken { .. }
+                | Event::Entered { .. }
+                | Event::Continued { .. }
+                | Event::Expired { .. }
+                | Event::Closed { .. }
+                | Event::Stopped { .. }
+                | Event::Resumed { .. }
+                | Event::Finished(_) => {}
             }
         }
         let prepared = prepared.unwrap_or_else(|| RunPreparation {

@@ -8,8 +8,8 @@ mod wait;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Authority, Effects, Exhausted, Failure, Object, RunId, WaitKind};
-use deft_store::{Finish, Lease, RunRow, SkillRow, Then, WaitReason, Write};
+use deft_model::{Authority, Effects, ExhaustedAction, Failure, Object, RunId, WaitKind};
+use deft_store::{Finish, Lease, RunRow, RunState, SkillRow, WaitReason, Write};
 use deft_workflow::{Ask, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -20,20 +20,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Attention, Question};
 use crate::engine::{Inner, Stop};
-use crate::finish::Ending;
+use crate::finish::EndedRun;
 use crate::perform::{ActionResult, Performer, Request};
 use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
-pub(crate) use think::Thinking;
+pub(crate) use think::StepAgent;
 
-/// What came of driving a run.
+/// The result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DriveOutcome {
     /// It is over; the row as it is stored.
     Finished(Box<RunRow>),
-    /// It waits, and nobody holds its lease.
+    /// It waits, and no process holds its lease.
     Parked,
     /// Its journal cannot be replayed; it has ended with the reason.
     GivenUp,
@@ -60,16 +60,16 @@ pub(crate) struct Driver {
     halts: HashMap<Path, CancellationToken>,
     tasks: FuturesUnordered<BoxFuture<'static, ActionResult>>,
     /// Agents by their steps, and what they want done next.
-    agents: HashMap<Path, Thinking>,
+    agents: HashMap<Path, StepAgent>,
     thoughts: Vec<(Path, deft_agent::Request)>,
     /// The step of an agent has ended, so that something may follow.
     agent_ended: bool,
     /// What the skill wants when its budget is spent, once it is.
-    exhausted: Option<Exhausted>,
+    exhausted: Option<ExhaustedAction>,
     /// The step before which the run has nothing done and which cannot be paid for, or for which
     /// there is nothing to do.
     unpaid: Option<Path>,
-    /// Calls that are being made, waits that are running, questions nobody here can answer.
+    /// Calls and waits under way, and questions that cannot be answered in this process.
     calling: usize,
     sleeping: Vec<Timestamp>,
     /// Those of the waits that a step asks for.
@@ -77,7 +77,7 @@ pub(crate) struct Driver {
     unanswered: Vec<Question>,
     /// When the run has taken too long.
     deadline: Option<Timestamp>,
-    /// How long it waits for what is not there, and what that is.
+    /// How long the run waits for a missing tool, and its name.
     patient_until: Option<Timestamp>,
     blocked_by: Option<Failure>,
     /// The skill as it stood when the run began, if it is known.
@@ -150,8 +150,8 @@ impl Driver {
         &self.run.id
     }
 
-    /// The run may not go on beyond this instant.
-    pub(crate) fn until(mut self, deadline: Option<Timestamp>) -> Self {
+    /// Ends the run at this instant.
+    pub(crate) fn with_deadline(mut self, deadline: Option<Timestamp>) -> Self {
         self.deadline = deadline;
         self
     }
@@ -162,14 +162,14 @@ impl Driver {
         self
     }
 
-    /// How the skill stands, so that its end need not ask for it.
-    pub(crate) fn knowing(mut self, skill: Option<Arc<SkillRow>>) -> Self {
+    /// Gives the row of the skill, so that the end of the run need not read it.
+    pub(crate) fn with_skill_row(mut self, skill: Option<Arc<SkillRow>>) -> Self {
         self.skill = skill;
         self
     }
 
-    /// The run takes up this place.
-    pub(crate) fn at(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
+    /// Gives the permit that the run occupies.
+    pub(crate) fn with_permit(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
         self.place = place;
         self
     }
@@ -187,7 +187,7 @@ impl Driver {
             self.engine.agents.read_grants_again().await;
         }
         let result = self.turns(begun).await;
-        // Whatever is still being done belongs to nobody any more.
+        // The run is over, so remaining work is cancelled.
         self.performer.halt.cancel();
         self.engine.unregister(&self.run.id);
         if let Err(Error::Store(error)) = &result
@@ -211,7 +211,7 @@ impl Driver {
             self.journal.extend(now, decided);
             let fresh = self.machine.take_asks();
             if let Some(finished) = self.machine.finished() {
-                let ending = Ending {
+                let ending = EndedRun {
                     run: &self.run,
                     lease: &self.lease,
                     finished,
@@ -223,8 +223,8 @@ impl Driver {
                     skill: self.skill.as_ref(),
                     at: now,
                 };
-                // All that is left is to store the end. Whoever takes the place is stored behind
-                // it, in the same commit where many end at once.
+                // Only the end is left to store. The next run that gets the permit is stored after it, in the
+                // same commit when many runs end at once.
                 self.place = None;
                 let (stored, usage) = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
@@ -232,10 +232,10 @@ impl Driver {
             }
             self.note_questions(now, &fresh);
             if self.must_be_stored(&fresh) {
-                self.commit(Then::Continue).await?;
+                self.commit(RunState::Continue).await?;
             }
             actions.extend(fresh);
-            // Whoever wants the run to stop may have said so while it was stored.
+            // A request to stop may have come while the batch was stored.
             if let Some(failure) = self.must_stop() {
                 self.halt(failure);
                 self.refuse(std::mem::take(&mut actions));
@@ -289,7 +289,7 @@ impl Driver {
         ask::question(&self.run.id, self.run.finish_ordinal, action)
     }
 
-    async fn commit(&mut self, then: Then) -> Result<(), Error> {
+    async fn commit(&mut self, then: RunState) -> Result<(), Error> {
         let appended = self
             .engine
             .commit(&self.lease, &self.run.skill, &mut self.journal, then)
@@ -318,7 +318,10 @@ impl Driver {
                 };
                 return self.begin_agent(path, attempt, instructions.clone(), timeout);
             }
-            other => other,
+            other @ (Ask::Call { .. }
+            | Ask::Heal { .. }
+            | Ask::Sleep { .. }
+            | Ask::Question { .. }) => other,
         };
         let task = match action {
             Ask::Call {
@@ -378,8 +381,8 @@ impl Driver {
         .boxed()
     }
 
-    /// What becomes of the run if nothing is left to do but wait.
-    fn parking(&self, now: Timestamp) -> Option<Then> {
+    /// The state of the run if only waits are left.
+    fn parking(&self, now: Timestamp) -> Option<RunState> {
         if self.calling > 0 || self.machine.stopping().is_some() {
             return None;
         }
@@ -410,7 +413,7 @@ impl Driver {
             }
             _ => return None,
         };
-        Some(Then::Park {
+        Some(RunState::Park {
             wake_at: first.into_iter().chain(self.machine.next_deadline()).min(),
             waiting_for: WaitReason { kind, text },
         })
@@ -423,7 +426,7 @@ impl Driver {
             _ => {
                 // Nothing is ready: let the world see how far the run is before waiting.
                 if !self.journal.is_empty() {
-                    self.commit(Then::Continue).await?;
+                    self.commit(RunState::Continue).await?;
                 }
                 self.next().await
             }
@@ -471,8 +474,8 @@ impl Driver {
     }
 }
 
-/// An intent must be stored before a call whose repetition would do harm, and a question before
-/// anybody can answer it.
+/// An intent must be stored before a call whose repetition would do harm, and a question before a person
+/// can answer it.
 fn must_be_stored(action: &Ask) -> bool {
     match action {
         Ask::Call { effects, .. } => *effects != Effects::None,

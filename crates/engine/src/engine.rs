@@ -19,7 +19,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::record::Published;
+use crate::record::PublishedEvent;
 use crate::{Attention, Clock, Error, Library, Options, Outbox, Owner, Skills};
 
 /// What an engine is made of.
@@ -62,7 +62,7 @@ pub(crate) struct Inner {
     watched: Mutex<HashMap<RunId, Attention>>,
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
-    live: broadcast::Sender<Arc<Published>>,
+    live: broadcast::Sender<Arc<PublishedEvent>>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) incidents: Incidents,
 }
@@ -84,7 +84,7 @@ impl Stop {
 /// How many events a slow listener may fall behind before it has to read the store.
 const LIVE_EVENTS: usize = 4096;
 
-/// How often a process that drives runs looks whether somebody wants one stopped.
+/// How often a process that drives runs looks for requests to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(250);
 
 impl Engine {
@@ -170,11 +170,11 @@ impl Engine {
     }
 
     /// Events of all runs that are driven here, each after it was stored.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Published>> {
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<PublishedEvent>> {
         self.inner.live.subscribe()
     }
 
-    /// Tells whether whoever drove a run is known to be gone without having finished it.
+    /// Tells whether the process that drove a run is gone without having finished it.
     pub fn is_abandoned(&self, run: &RunRow) -> bool {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
@@ -241,7 +241,7 @@ impl Engine {
             return Ok(state);
         };
         self.inner.stop(run, by);
-        // Nobody is left who could see the wish.
+        // The process that drove the run is gone, so it cannot see the request.
         let orphan = row
             .owner
             .clone()
@@ -304,8 +304,8 @@ impl Inner {
         self.live.receiver_count() > 0
     }
 
-    pub(crate) fn publish(&self, event: Published) {
-        // Nobody listening is no failure.
+    pub(crate) fn publish(&self, event: PublishedEvent) {
+        // An event without listeners is no failure.
         drop(self.live.send(Arc::new(event)));
     }
 
@@ -347,7 +347,7 @@ impl Inner {
         self.driven.lock().is_empty()
     }
 
-    /// Stops the runs driven here that somebody, in whatever process, wants stopped.
+    /// Stops the runs driven here for which any process has stored a request to stop.
     async fn heed_wishes(&self) {
         let driven: Vec<RunId> = self.driven.lock().keys().cloned().collect();
         for run in driven {

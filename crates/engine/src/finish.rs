@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
 use deft_library::{PinnedSkill, SkillTiming};
-use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_model::{ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
-    Aftermath, Appended, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
+    Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
+    SkillRow, Write,
 };
 use deft_workflow::{Event, Machine, RunEnd, RunError};
 use jiff::Timestamp;
@@ -22,7 +23,7 @@ use crate::{EVENT, Error, JOB_SKILL, reply, session_log};
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
 
-/// What is stored of the end of a run.
+/// The end of a run as it is stored.
 pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     Finish {
         outcome: finished.outcome,
@@ -36,7 +37,7 @@ pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     }
 }
 
-/// The row of a run after its end is stored, so that nobody has to read it back.
+/// The row of a run after its end is stored, made without reading it back.
 pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
@@ -51,7 +52,7 @@ pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> R
     run
 }
 
-/// The last events of a run that ends while nobody drives it.
+/// The last events of a run that ends without a driver.
 pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
     let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
     let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());
@@ -68,14 +69,14 @@ pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Ve
 }
 
 /// A run that is over, before that is stored.
-pub(crate) struct Ending<'a> {
+pub(crate) struct EndedRun<'a> {
     pub(crate) run: &'a RunRow,
     pub(crate) lease: &'a Lease,
     pub(crate) finished: &'a RunEnd,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
-    pub(crate) exhausted: Option<Exhausted>,
+    pub(crate) exhausted: Option<ExhaustedAction>,
     /// The skill as it stood when the run began, if it is known.
     pub(crate) skill: Option<&'a Arc<SkillRow>>,
     pub(crate) at: Timestamp,
@@ -92,14 +93,14 @@ impl Inner {
     /// stored, with what models took for it.
     pub(crate) async fn commit_end(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         journal: &mut Journal,
     ) -> Result<(Finish, Option<String>), Error> {
         let pinned = self
             .library
             .pinned(&ending.run.skill, &ending.run.revision)
             .await?;
-        let (mut batch, events) = journal.take(Then::Continue);
+        let (mut batch, events) = journal.take(RunState::Continue);
         if ending.finished.outcome != Outcome::Success {
             let why = summary(ending.finished);
             let name = &pinned.skill.name;
@@ -128,9 +129,9 @@ impl Inner {
             let after = finish.aftermath.as_ref();
             let moves = after.is_some_and(|after| after.change.timeline.is_some());
             let tells = answers || batch.writes.len() > own.len();
-            batch.then = Then::Finish(finish);
+            batch.then = RunState::Finish(finish);
             match self.append(ending.lease, batch).await {
-                Ok(Appended {
+                Ok(AppendResult {
                     first_seq, usage, ..
                 }) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
@@ -144,7 +145,7 @@ impl Inner {
                     batch = Batch {
                         events: encode_all(&events),
                         writes: own.clone(),
-                        then: Then::Continue,
+                        then: RunState::Continue,
                     };
                 }
                 Err(error) => return Err(error),
@@ -164,14 +165,14 @@ impl Inner {
         }
     }
 
-    async fn append(&self, lease: &Lease, batch: Batch) -> Result<Appended, Error> {
+    async fn append(&self, lease: &Lease, batch: Batch) -> Result<AppendResult, Error> {
         Ok(self.parts.store.append(lease, batch).await?)
     }
 
     /// What the end of a run means for its skill, if the store knows the skill.
     async fn aftermath(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         pinned: &PinnedSkill,
         known: Option<Arc<SkillRow>>,
     ) -> Result<Option<(Arc<SkillRow>, SkillChange, Vec<Write>)>, Error> {
@@ -179,7 +180,7 @@ impl Inner {
         if !pinned.has_row() {
             return Ok(None);
         }
-        // What is known may be old; then storing it fails and it is read.
+        // The row may be old; then storing fails and the row is read again.
         let row = match known {
             Some(row) => Some(row),
             None => self.parts.store.skill(&run.skill).await?.map(Arc::new),
@@ -233,7 +234,7 @@ impl Inner {
     /// people are told of its failure as of any other.
     async fn outage_as_known(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         row: &SkillRow,
     ) -> Result<KnownOutage, Error> {
         match self.known_outage(ending, row).await {
@@ -248,7 +249,7 @@ impl Inner {
     /// What people know of the outage that a run met, or of the one that is over with it.
     async fn known_outage(
         &self,
-        ending: &Ending<'_>,
+        ending: &EndedRun<'_>,
         row: &SkillRow,
     ) -> Result<KnownOutage, Error> {
         let (run, at) = (ending.run, ending.at);
@@ -300,7 +301,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Tells what came of a run, after it is stored.
+    /// Publishes the result of a run, after it is stored.
     pub(crate) fn log_session(&self, run: &RunRow, finished: &RunEnd, at: Timestamp) {
         let Some(folder) = &self.options.sessions else {
             return;

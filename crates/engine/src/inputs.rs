@@ -1,5 +1,4 @@
-//! What is given to a skill when a run is admitted: inputs of a workflow, flags of a command.
-
+//! Arguments of a skill when a run is admitted: inputs of a workflow, flags of a command.
 use deft_library::{PinnedSkill, handler_tool};
 use deft_model::{Body, Object};
 use deft_workflow::check_inputs;
@@ -20,7 +19,7 @@ impl Inner {
         self.inputs_as_known(pinned, given)
     }
 
-    /// The same with what is known of the tools already. No server is started.
+    /// The same with the stored tools. No server is started.
     pub(crate) fn inputs_as_known(
         &self,
         pinned: &PinnedSkill,

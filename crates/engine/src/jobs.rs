@@ -1,4 +1,4 @@
-//! Background jobs (S0.77 to S0.82): one-off work that somebody asks for and looks after later.
+//! Background jobs (S0.77 to S0.82): one-off work that a caller queues and looks up later.
 //!
 //! A job is a run like any other, of a skill that exists only for it. Nothing here drives runs.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
 use deft_model::{Authority, Body, Dialect, Object, Outcome, RunId, RunStatus, Skill, SkillId};
-use deft_records::Normalised;
+use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl Engine {
         by: Option<&Authority>,
     ) -> Result<RunRow, Error> {
         let record = deft_records::job(args).map_err(Error::Refused)?;
-        let normalised = Normalised {
+        let normalised = NormalisedRecord {
             record,
             applied: Vec::new(),
         };
@@ -80,7 +80,7 @@ impl Engine {
         Ok(run)
     }
 
-    /// Stores a job for whoever drives runs.
+    /// Stores a job for a process that drives runs.
     pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
         // A plan returns the result of every step; a workflow needs outputs for that.

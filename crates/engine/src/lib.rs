@@ -34,7 +34,7 @@ mod view;
 mod waiting;
 
 pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
-pub use agent::{AnswerState, ChatAnswer, Hear, Say, Unanswered, tier};
+pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, tier};
 pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
@@ -46,7 +46,7 @@ pub use deft_library::{
     last_good, stored_schedule,
 };
 pub use deft_outbox::{
-    Channel, Delivered, Kind as NoticeKind, Notice, Outbox, Parcel, Undelivered,
+    Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
 };
 pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
@@ -54,7 +54,7 @@ pub use jobs::{JobState, JobStatus};
 pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;
-pub use record::Published;
+pub use record::PublishedEvent;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
 pub use view::run_json;

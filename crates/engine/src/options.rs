@@ -32,7 +32,7 @@ pub struct Options {
     pub max_result_bytes: usize,
     /// How many bytes the results of a run may have in all.
     pub max_results_bytes: usize,
-    /// Waits longer than this give the lease back, where somebody will come back for the run.
+    /// Waits longer than this give the lease back, if a daemon will resume the run.
     pub park_after: Duration,
     /// How often the host is checked and people are told what has changed; none for never.
     pub health_report: Option<Duration>,
@@ -52,7 +52,7 @@ pub struct Options {
     pub agent: AgentOptions,
     /// The zone of local time in compute blocks.
     pub zone: String,
-    /// Why that may be another one than is meant; whoever stores a time is told.
+    /// Why it may be the wrong zone; a caller that stores a time gets this as a warning.
     pub zone_doubt: Option<String>,
 }
 

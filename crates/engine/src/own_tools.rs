@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use deft_library::{NamedSkill, StoredSkill, fields, is_gone};
 use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
@@ -56,7 +56,10 @@ pub fn show_own_tools(router: &Router) {
         };
         let definition = Definition::new(schema.name, schema.description, effects, schema.input);
         router.register_fn(definition, |_: Object, _: Context| async {
-            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+            Err(Failure::new(
+                FailureClass::Other,
+                "the engine is not available",
+            ))
         });
     }
 }
@@ -94,7 +97,31 @@ pub(crate) fn failure(error: &Error) -> Failure {
             FailureClass::NotFound
         }
         Error::Store(_) => FailureClass::Other,
-        _ => FailureClass::Invalid,
+        Error::UnknownAgent { .. }
+        | Error::Agent(_)
+        | Error::Pattern { .. }
+        | Error::UnknownConversation { .. }
+        | Error::BrokenSkill { .. }
+        | Error::KeyTaken { .. }
+        | Error::SlotGone { .. }
+        | Error::Refused(_)
+        | Error::NameTaken { .. }
+        | Error::NotARecord { .. }
+        | Error::NoTarget
+        | Error::NotEnabled { .. }
+        | Error::Inputs(_)
+        | Error::Flags(_)
+        | Error::AmbiguousRun { .. }
+        | Error::NotResumable { .. }
+        | Error::UnknownStep { .. }
+        | Error::Plan { .. }
+        | Error::Heal { .. }
+        | Error::NotExact { .. }
+        | Error::Replay { .. }
+        | Error::RevisionLost { .. }
+        | Error::Unstorable { .. }
+        | Error::Unreadable { .. }
+        | Error::Owner { .. } => FailureClass::Invalid,
     };
     let mut failure = Failure::new(class, error.to_string());
     failure.hint = error.hint();
@@ -304,7 +331,7 @@ impl Engine {
 
 impl Inner {
     /// The row of a file skill; one that the store does not know gets one that is not stored.
-    fn row_or_new(&self, loaded: &Loaded, row: Option<SkillRow>) -> SkillRow {
+    fn row_or_new(&self, loaded: &LoadedSkill, row: Option<SkillRow>) -> SkillRow {
         if let Some(row) = row.filter(|row| !is_gone(row)) {
             return row;
         }

@@ -83,7 +83,7 @@ impl Owner {
         Ok(removed)
     }
 
-    /// Somebody who only looks and will hold no lease. Nothing is written.
+    /// A process that only reads and holds no lease. It writes no file.
     pub fn onlooker(folder: &Path) -> Self {
         Self {
             name: "onlooker".to_owned(),
@@ -103,7 +103,7 @@ impl Owner {
     pub fn is_dead(&self, owner: &str) -> bool {
         let gone = self.is_gone(owner);
         if gone {
-            // Whoever comes later finds no file and the same answer.
+            // A later check finds no file and gives the same answer.
             drop(fs::remove_file(self.folder.join(format!("{owner}.lock"))));
         }
         gone

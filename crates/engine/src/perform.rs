@@ -1,7 +1,6 @@
 //! Does what the interpreter asks for: calls a tool, runs Python, finds a skill, waits.
 //!
-//! Nothing here touches the state of a run; each function gives back what came of it.
-
+//! Nothing here touches the state of a run; each function returns the result.
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ use crate::secrets::RunSecrets;
 /// How much of a failure's message stays when it is too long.
 const MOST_WORDS: usize = 2000;
 
-/// What came of an action.
+/// The result of an action.
 pub(crate) enum ActionResult {
     Called {
         path: Path,
@@ -58,7 +57,7 @@ pub(crate) enum ActionResult {
         attempt: u32,
         came: AgentResult,
     },
-    /// Nobody gave an answer when there is none.
+    /// An absent answer means that no person answered.
     Answered {
         question: Question,
         answer: Option<(Answer, String)>,
@@ -86,7 +85,7 @@ pub(crate) struct Performer {
     pub(crate) run: RunId,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<SkillSession>>>,
-    /// Skills outside of the run that pay for it, once somebody has asked.
+    /// Skills outside of the run that pay for it; read at the first model call.
     pub(crate) above: Arc<OnceCell<Vec<Payer>>>,
     /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
@@ -273,7 +272,11 @@ impl Performer {
         };
         let kind = match &*request.call {
             Call::Condition | Call::Expect { .. } => Kind::Condition,
-            _ => Kind::Block,
+            Call::Tool { .. }
+            | Call::Compute
+            | Call::Agent { .. }
+            | Call::Skill { .. }
+            | Call::Wait { .. } => Kind::Block,
         };
         let job = Job {
             code: code.source,
@@ -306,7 +309,7 @@ impl Performer {
                     Some(name) => Some(skipped_hint(name)),
                     None => error.hint().map(str::to_owned),
                 };
-                // A result that nobody could judge is neither good nor bad.
+                // A result whose check could not run is neither good nor bad.
                 let judging = matches!(*request.call, Call::Expect { .. });
                 failure.blocked = judging && matches!(error, ComputeError::Unavailable { .. });
                 Err(failure)
@@ -342,7 +345,7 @@ impl Performer {
         }
     }
 
-    /// Pins the skill that a step runs, and checks what is given to it.
+    /// Pins the skill that a step runs, and checks its arguments.
     async fn load(&self, skill: &str, args: &Object) -> Result<(PinnedSkill, Object), Failure> {
         let pinned = self.engine.library.find(skill).await.map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());

@@ -15,7 +15,7 @@ use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_skillfile::Check;
 use deft_store::SkillRow;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
-use deft_tools::{Call, Found, Router};
+use deft_tools::{Call, Router, ToolLookup};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -204,7 +204,7 @@ impl Inner {
 
 /// Whether a call is one of deft's own tools that do more than read: those store, queue and run skills.
 fn changes_deft(router: &Router, tool: &str, args: &Object) -> bool {
-    let builtin = matches!(router.find(tool), Found::Tool(info) if info.builtin);
+    let builtin = matches!(router.find(tool), ToolLookup::Tool(info) if info.builtin);
     builtin && router.effects_of(tool, args) != Some(Effects::None)
 }
 
@@ -226,7 +226,12 @@ fn is_empty(value: &Value) -> bool {
                 Some(_) => lists.all(|(key, list)| match list {
                     // Each calendar under its name, with its busy times.
                     Value::Object(all) if key == "calendars" => all.values().all(is_empty),
-                    other => is_empty(other),
+                    other @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => is_empty(other),
                 }),
                 None => match map.get("count").or_else(|| map.get("total")) {
                     Some(count) => is_empty(count),

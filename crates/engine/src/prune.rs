@@ -5,12 +5,12 @@
 //! to be admitted may be counting on.
 
 use deft_model::RunId;
-use deft_store::{Prune, Pruned};
+use deft_store::{Prune, PruneResult};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, Error};
 
-/// So many runs go in one transaction: nobody who writes waits long behind it.
+/// Runs deleted per transaction, so that other writers do not wait long.
 const PIECE: u32 = 200;
 
 /// What was spent is kept so long, however old the runs are that go: budgets and `deft budget`
@@ -19,8 +19,8 @@ const SPENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 impl Engine {
     /// Deletes runs that ended before an instant, or only says which.
-    pub async fn prune(&self, before: Timestamp, only_count: bool) -> Result<Pruned, Error> {
-        let mut all = Pruned::default();
+    pub async fn prune(&self, before: Timestamp, only_count: bool) -> Result<PruneResult, Error> {
+        let mut all = PruneResult::default();
         loop {
             let piece = self.store().prune(Prune {
                 before,

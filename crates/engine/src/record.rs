@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deft_model::{RunId, WaitKind};
-use deft_store::{Appended, Batch, Lease, NewEvent, Then, WaitReason, Write};
+use deft_store::{AppendResult, Batch, Lease, NewEvent, RunState, WaitReason, Write};
 use deft_workflow::{Event, public};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::engine::Inner;
 
 /// A stored event, as listeners get it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Published {
+pub struct PublishedEvent {
     /// Its place among all events of the store.
     pub seq: u64,
     /// When it happened.
@@ -26,7 +26,7 @@ pub struct Published {
     pub event: Event,
 }
 
-impl Published {
+impl PublishedEvent {
     /// The public form (S3.30), if the event has one.
     pub fn public(&self) -> Option<Value> {
         let (kind, fields) = public(&self.event)?;
@@ -45,7 +45,7 @@ impl Published {
     }
 }
 
-/// Events that have been applied and are not stored yet. Nobody but the driver knows of them.
+/// Events that have been applied and are not stored yet. Only the driver knows of them.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     events: Vec<(Timestamp, Event)>,
@@ -71,7 +71,7 @@ impl Journal {
     }
 
     /// The batch to be stored, and the events to be published once it is.
-    pub(crate) fn take(&mut self, then: Then) -> (Batch, Vec<(Timestamp, Event)>) {
+    pub(crate) fn take(&mut self, then: RunState) -> (Batch, Vec<(Timestamp, Event)>) {
         let events = std::mem::take(&mut self.events);
         let batch = Batch {
             events: encode_all(&events),
@@ -119,8 +119,8 @@ impl Inner {
         lease: &Lease,
         skill: &str,
         journal: &mut Journal,
-        then: Then,
-    ) -> Result<Appended, Error> {
+        then: RunState,
+    ) -> Result<AppendResult, Error> {
         let writes = journal.writes.clone();
         let (mut batch, events) = journal.take(then.clone());
         let mut waits = PATIENCE.into_iter();
@@ -133,7 +133,7 @@ impl Inner {
                 return Err(error.into());
             };
             // What was done is known here and nowhere else: it is worth waiting for.
-            tracing::warn!(run = %lease.run, %error, "trying again to store what was done");
+            tracing::warn!(run = %lease.run, %error, "storing the results again");
             let later = self.now().saturating_add(wait);
             let later = later.unwrap_or(Timestamp::MAX);
             self.parts.clock.sleep_until(later).await;
@@ -158,7 +158,7 @@ impl Inner {
         let leases = std::mem::take(&mut *self.abandoned());
         for lease in leases {
             let batch = Batch {
-                then: Then::Park {
+                then: RunState::Park {
                     wake_at: Some(self.now()),
                     waiting_for: WaitReason {
                         kind: WaitKind::Record,
@@ -186,7 +186,7 @@ impl Inner {
             return;
         }
         for (seq, (at, event)) in (first_seq..).zip(events) {
-            self.publish(Published {
+            self.publish(PublishedEvent {
                 seq,
                 at,
                 run: run.clone(),

@@ -101,7 +101,7 @@ impl Engine {
         self.finished_row(&run.id).await
     }
 
-    /// Asks what a parked run waits for, if somebody here can answer.
+    /// Asks the open question of a parked run, if a person here can answer.
     async fn answer_open(&self, run: &RunRow, attention: &Attention) -> Result<(), Error> {
         let open = self.store().approvals(false).await?;
         for row in open.into_iter().filter(|row| row.run == run.id) {
@@ -132,7 +132,7 @@ impl Engine {
     }
 
     async fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {
-        // A job and a chat are their own skills, which nobody can change.
+        // A job and a chat are their own skills, which never change.
         if with.old_revision || is_its_own_skill(run) {
             return Ok(());
         }

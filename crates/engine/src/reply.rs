@@ -1,9 +1,9 @@
-//! Answers of chats, and questions in them, by way of the outbox: for places where nobody waits at a
-//! terminal.
+//! Answers of chats, and questions in them, by way of the outbox: for chats in a messenger, where no
+//! process waits for the answer.
 //!
-//! An answer is left in the transaction that ends its run, whoever drives it then, so that it is
-//! neither lost nor said twice up to the channel itself. Between the moment at which a receiver took
-//! it and the moment at which its receipt is stored, a crash makes the courier say it again.
+//! The transaction that ends a run also stores its answer, whichever process drives the run. So the
+//! answer is neither lost nor duplicated up to the channel. A crash after the receiver took it and
+//! before the receipt is stored makes the courier send it again.
 //!
 //! Not here: how it is carried (the courier), and what it looks like where it arrives.
 
@@ -20,7 +20,7 @@ use crate::ask::Question;
 use crate::engine::Inner;
 use crate::{Engine, Error, finish};
 
-/// How much of the arguments of a call is shown to whoever is asked about it.
+/// The most characters of a call's arguments that the question shows.
 const ARGS: usize = 600;
 
 /// What the outbox calls the answer of a run.

@@ -53,7 +53,7 @@ impl RunSecrets {
     ) -> Result<(), Failure> {
         for name in names {
             let secret = source.secret(name).map_err(|why| {
-                let message = format!("secret `{name}` is not there: {why}");
+                let message = format!("secret `{name}` is not available: {why}");
                 let line = format!("{name} = \"env:VARIABLE\"");
                 Failure::new(FailureClass::Auth, message)
                     .hint(format!(
@@ -113,7 +113,24 @@ pub(crate) fn taken_over<'e>(
 ) -> Vec<String> {
     let values = events.into_iter().filter_map(|event| match event {
         Event::Reused { value, .. } => value.as_ref(),
-        _ => None,
+        Event::Prepared(_)
+        | Event::Started(_)
+        | Event::Skipped { .. }
+        | Event::Listed { .. }
+        | Event::Asked { .. }
+        | Event::Answered { .. }
+        | Event::Begun(_)
+        | Event::Ended(_)
+        | Event::Agent { .. }
+        | Event::Healed { .. }
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Continued { .. }
+        | Event::Expired { .. }
+        | Event::Closed { .. }
+        | Event::Stopped { .. }
+        | Event::Resumed { .. }
+        | Event::Finished(_) => None,
     });
     values
         .flat_map(|value| mentioned(&value.to_string(), nonce))

@@ -101,7 +101,11 @@ fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {
     for (name, value) in map.iter().take(MOST_FIELDS) {
         match value {
             Value::String(text) => line(name, text),
-            other => line(name, &other.to_string()),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_)) => line(name, &other.to_string()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a run in a few words: for messages to people, and for what is kept of the last run
+//! The result of a run in a few words: for messages to people, and for the stored summary of the last run
 //! of a skill. The whole of it stays with the run.
 //!
 //! Not here: who is told, and when.
@@ -12,7 +12,7 @@ const SUMMARY: usize = 500;
 /// How much is said of one of several values.
 const VALUE: usize = 100;
 
-/// What is said of a run that has nothing to say for itself.
+/// The summary of a run without a text of its own.
 const DONE: &str = "done";
 
 /// Where results of tools have what a person would read of them, the best first.
@@ -63,7 +63,11 @@ fn fields(map: &deft_model::Object) -> Option<String> {
     let line = |(key, value): (&String, &Value)| {
         let said = match value {
             Value::Bool(truth) => truth.to_string(),
-            other => words(other)?,
+            other @ (Value::Null
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => words(other)?,
         };
         let first = said.lines().next().unwrap_or_default();
         Some(format!("{key}: {}", cut(first, VALUE)))

@@ -3,7 +3,7 @@
 use deft_agent::{Address, Machine as Agent};
 use deft_library::PinnedSkill;
 use deft_model::{Failure, FailureClass, OnError, Outage, StepKind};
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 use deft_workflow::Path;
 
 use crate::engine::Inner;
@@ -26,7 +26,7 @@ impl Inner {
 
     async fn learn(&self, tools: impl IntoIterator<Item = &str>) {
         let router = &self.parts.router;
-        let unknown = |tool: &str| matches!(router.find(tool), Found::Unknown { .. });
+        let unknown = |tool: &str| matches!(router.find(tool), ToolLookup::Unknown { .. });
         if tools.into_iter().any(unknown) {
             // A server that cannot be started is told of when its tool is called.
             drop(router.listed().await);
@@ -43,11 +43,15 @@ impl Inner {
             .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
         sure.filter_map(|step| match &step.kind {
             StepKind::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
-            _ => None,
+            StepKind::Tool { .. }
+            | StepKind::Compute { .. }
+            | StepKind::Agent { .. }
+            | StepKind::Skill { .. }
+            | StepKind::Wait(_) => None,
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
-            Found::Missing { nearest } => Some(absent(step, tool, &nearest)),
-            _ => None,
+            ToolLookup::Missing { nearest } => Some(absent(step, tool, &nearest)),
+            ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => None,
         })
     }
 }
@@ -56,7 +60,7 @@ fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
     let message = format!("step `{step}` needs the tool `{tool}`, which no server offers");
     let hint = match nearest.first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft tools list` shows what there is".to_owned(),
+        None => "`deft tools list` shows all tools".to_owned(),
     };
     Failure::new(FailureClass::NotFound, message)
         .hint(hint)

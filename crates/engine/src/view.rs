@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::drive::RouterFacts;
-use crate::record::Published;
+use crate::record::PublishedEvent;
 use crate::{Engine, Error, claim};
 
 impl Engine {
@@ -23,7 +23,7 @@ impl Engine {
     pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
         let pinned = self.inner.library.find(name).await?;
         let plan = &pinned.plan;
-        // With what is known of the tools: asking a server would start it.
+        // With the stored tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
         let facts = RouterFacts(&self.inner);
         let steps = dry_run(plan, &inputs, &self.inner.rules, &facts, self.inner.now());
@@ -57,7 +57,7 @@ impl Engine {
     }
 
     /// Events of a run as they are stored, for listeners that came late.
-    pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<Published>, Error> {
+    pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let stored = stored.into_iter();
         stored.map(|stored| publish(run, stored)).collect()
@@ -125,7 +125,7 @@ impl Engine {
         json!(step_views(&pinned.plan, &nested, events))
     }
 
-    /// A run with everything that is known of it, to be kept or sent to somebody.
+    /// A run with everything that is known of it, for an archive or a report.
     pub async fn export(&self, row: &RunRow) -> Result<Value, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         let what = format!("the journal of run `{}`", row.id);
@@ -154,13 +154,29 @@ fn check_failed(event: &Event) -> Option<&str> {
     match event {
         Event::Started(started) => started.check_failed.as_deref(),
         Event::Prepared(prepared) => prepared.check_failed.as_deref(),
-        _ => None,
+        Event::Reused { .. }
+        | Event::Skipped { .. }
+        | Event::Listed { .. }
+        | Event::Asked { .. }
+        | Event::Answered { .. }
+        | Event::Begun(_)
+        | Event::Ended(_)
+        | Event::Agent { .. }
+        | Event::Healed { .. }
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Continued { .. }
+        | Event::Expired { .. }
+        | Event::Closed { .. }
+        | Event::Stopped { .. }
+        | Event::Resumed { .. }
+        | Event::Finished(_) => None,
     }
 }
 
 /// A stored event as listeners get it.
-pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Result<Published, Error> {
-    Ok(Published {
+pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Result<PublishedEvent, Error> {
+    Ok(PublishedEvent {
         event: claim::decode_event(&run.id, &stored)?,
         seq: stored.seq,
         at: stored.at,
@@ -226,6 +242,6 @@ pub(crate) fn mask(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(mask),
         Value::Object(map) => map.values_mut().for_each(mask),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

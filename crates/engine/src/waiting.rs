@@ -1,12 +1,12 @@
 //! Runs that wait: what people are told meanwhile, and which of them have what they need.
 //!
-//! A run that waits in silence is as good as lost to whoever trusts it overnight.
+//! A person who relies on a run overnight must hear that it waits.
 
 use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier, WaitKind};
 use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
-use deft_tools::{Found, Health, ServerState};
+use deft_tools::{Health, ServerState, ToolLookup};
 use jiff::Timestamp;
 
 use crate::ask::Question;
@@ -74,8 +74,10 @@ impl Inner {
         let tools = pinned.plan.steps().flat_map(|step| step.kind.tools());
         let mut tools = tools.filter(|tool| !tool.contains("{{"));
         tools.all(|tool| match self.parts.router.find(tool) {
-            Found::Tool(info) => info.builtin || answers(servers, &info.server),
-            Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => false,
+            ToolLookup::Tool(info) => info.builtin || answers(servers, &info.server),
+            ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+                false
+            }
         })
     }
 
@@ -116,7 +118,7 @@ impl Inner {
             timeline: None,
             at,
         };
-        // Whoever changed it at the same time has told people, or the next look does.
+        // A process that changed it at the same time has told people, or the next check does.
         store
             .change_skill(row.id, row.version, change)
             .await

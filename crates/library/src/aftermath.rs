@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use deft_model::{DisabledReason, Exhausted, Failure, FailureClass, Outcome, Policy};
+use deft_model::{DisabledReason, ExhaustedAction, Failure, FailureClass, Outcome, Policy};
 use deft_outbox::{Kind, Notice};
 use deft_schedule::{LATE, day_and_time};
 use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Alerts of one incident are folded for so long.
 const FOLD: SignedDuration = SignedDuration::from_hours(24);
 
-/// A run that returns exactly this has nothing to say to anybody.
+/// A run that returns exactly this sends no notice.
 const NOTHING: &str = "nothing to report";
 
 /// A run that is over, as far as its skill is concerned.
@@ -31,17 +31,17 @@ pub struct FinishedRun<'a> {
     pub outcome: Outcome,
     /// Why it failed, if it did.
     pub failure: Option<&'a Failure>,
-    /// What came of it, in a sentence.
+    /// The result in a sentence.
     pub summary: String,
     /// Whether the run itself has told people something.
     pub told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
-    pub exhausted: Option<Exhausted>,
+    pub exhausted: Option<ExhaustedAction>,
     /// What people know of the outage that the skill was affected by.
     pub outage: KnownOutage,
     /// When it ended.
     pub at: Timestamp,
-    /// The same instant as schedules see it, which is another one where somebody tries them out.
+    /// The same instant on the schedule's clock, which `deft tick --now` can set.
     pub schedule_at: Timestamp,
     /// The zone in which people are told times.
     pub zone: &'a TimeZone,
@@ -91,7 +91,12 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
             standing: match ended.outcome {
                 // What was skipped did not run (X5).
                 Outcome::Skipped => row.standing.clone(),
-                _ => Standing {
+                Outcome::Success
+                | Outcome::Error
+                | Outcome::Missed
+                | Outcome::Blocked
+                | Outcome::Cancelled
+                | Outcome::Interrupted => Standing {
                     last_run_at: Some(ended.at),
                     last_run_status: Some(ended.outcome.to_string()),
                     last_run_summary: Some(ended.summary.clone()),
@@ -105,7 +110,7 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
     };
     match ended.outcome {
         Outcome::Success => succeeded(&mut decision, row, terms, ended),
-        Outcome::Error if ended.exhausted == Some(Exhausted::Pause) => {
+        Outcome::Error if ended.exhausted == Some(ExhaustedAction::Pause) => {
             pause(&mut decision, row, ended);
         }
         // What is spent is no fault of the skill.
@@ -118,12 +123,16 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
             close_one_shot(&mut decision, terms, ended);
         }
         Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
-        // Nothing comes after the only slot, and nobody would know.
+        // No slot follows the only one, so people must be told.
         Outcome::Skipped if terms.one_shot && ended.by_slot() => {
             alert(&mut decision, row, ended, Kind::Failure);
             close_one_shot(&mut decision, terms, ended);
         }
-        _ => {}
+        Outcome::Error
+        | Outcome::Skipped
+        | Outcome::Missed
+        | Outcome::Blocked
+        | Outcome::Interrupted => {}
     }
     decision
 }
@@ -250,7 +259,7 @@ fn pause(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>) {
     standing.alerted_at = Some(ended.at);
     decision.change.timeline = Some(Timeline::default());
     let text = format!(
-        "`{}` is paused: {}\n`deft skills enable {}` lets it go on",
+        "`{}` is paused: {}\n`deft skills enable {}` enables it again",
         row.text.skill, ended.summary, row.text.skill
     );
     decision
@@ -283,14 +292,22 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
         Kind::Blocked => "could not run",
         Kind::Interrupted => "was cut off",
         _ if ended.outcome == Outcome::Skipped => "was skipped",
-        _ => "failed",
+        Kind::Message
+        | Kind::Completion
+        | Kind::Failure
+        | Kind::Disabled
+        | Kind::Recovery
+        | Kind::Question
+        | Kind::Answer
+        | Kind::Paused
+        | Kind::Health => "failed",
     };
     let text = format!("`{}` {what}: {}{hint}", row.text.skill, ended.summary);
     decision.notices.push(notice(row, ended, kind, text));
 }
 
-/// What people are told when the only slot of a skill passes without a run: nothing comes after it,
-/// and whoever waits for it would never know.
+/// The notice when the only slot of a skill passes without a run: no slot follows, and a person who
+/// waits for it would never know.
 ///
 /// `now` is the clock's, by which messages are sent; the step may be decided at another time.
 pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) -> Option<NewNotice> {
@@ -298,7 +315,11 @@ pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) ->
     let what = match lost.outcome {
         Outcome::Missed => "was missed",
         Outcome::Skipped => "was skipped",
-        _ => return None,
+        Outcome::Success
+        | Outcome::Error
+        | Outcome::Blocked
+        | Outcome::Cancelled
+        | Outcome::Interrupted => return None,
     };
     let why: Failure = serde_json::from_str(&lost.error).ok()?;
     let skill = &row.text.skill;

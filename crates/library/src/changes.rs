@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object};
-use deft_records::{Normalised, Problem, Refusal, Target, describe_stored};
-use deft_registry::Loaded;
-use deft_store::{NewSkill, Put, SkillOrigin, SkillRow, Standing, Timeline};
+use deft_records::{NormalisedRecord, Problem, Refusal, Target, describe_stored};
+use deft_registry::LoadedSkill;
+use deft_store::{NewSkill, PutResult, SkillOrigin, SkillRow, Standing, Timeline};
 
 use crate::Library;
 use crate::lookup::NamedSkill;
@@ -22,7 +22,7 @@ impl Library {
     /// Changes a file skill with the rights of the agent that does; none if a person does.
     pub(crate) async fn update_file(
         &self,
-        file: &Loaded,
+        file: &LoadedSkill,
         row: Option<&SkillRow>,
         args: &Object,
         by: Option<&Authority>,
@@ -68,10 +68,10 @@ impl Library {
     fn merged(
         &self,
         before: &Overlay,
-        file: &Loaded,
+        file: &LoadedSkill,
         row: Option<&SkillRow>,
         args: &Object,
-    ) -> Normalised {
+    ) -> NormalisedRecord {
         let moment = self.base.moment();
         let off = match row.filter(|row| !is_gone(row)) {
             Some(row) => row.standing.disabled,
@@ -166,7 +166,11 @@ impl Library {
 
     /// Deletes a file skill for assistants. The file stays, and a person can bring the skill back. `row`
     /// is that of the skill, or that of a record that has its name.
-    async fn delete_file(&self, file: &Loaded, row: Option<&SkillRow>) -> Result<SkillRow, Error> {
+    async fn delete_file(
+        &self,
+        file: &LoadedSkill,
+        row: Option<&SkillRow>,
+    ) -> Result<SkillRow, Error> {
         let own = row.filter(|row| row.text.origin == SkillOrigin::File);
         let mut overlay = self.overlay_of(own).await?;
         overlay.deleted = true;
@@ -256,15 +260,17 @@ impl Library {
         let put = self.store().put_skills(vec![new]).await?.pop();
         self.read_overlays().await?;
         match put {
-            Some(Put::Stored(row)) => Ok(*row),
+            Some(PutResult::Stored(row)) => Ok(*row),
             // Another caller was quicker: its row is the one to change now.
-            Some(Put::Refused(_)) | None => Err(deft_store::Error::Changed { skill: id }.into()),
+            Some(PutResult::Refused(_)) | None => {
+                Err(deft_store::Error::Changed { skill: id }.into())
+            }
         }
     }
 }
 
 /// A change of what only the file can say.
-fn held_by_file(field: &str, file: &Loaded) -> Error {
+fn held_by_file(field: &str, file: &LoadedSkill) -> Error {
     let path = file.path.display();
     let message = "only its file says what this skill does".to_owned();
     let problem = Problem::new(field, message);

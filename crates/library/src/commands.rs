@@ -18,8 +18,8 @@ use deft_command::{
 use deft_model::{
     Body, Choice, Effects, Flag, FlagValue, Handler, Input, InputType, Object, Skill, nearest_name,
 };
-use deft_registry::{Loaded, Snapshot, discovery};
-use deft_tools::{Found, Router};
+use deft_registry::{LoadedSkill, Snapshot, discovery};
+use deft_tools::{Router, ToolLookup};
 use deft_workflow::read_input;
 use jiff::Zoned;
 use serde_json::{Value, json};
@@ -29,14 +29,14 @@ use crate::Library;
 /// Which skills there are, as a door sees them.
 pub trait CommandSkills {
     /// The skill that a name means.
-    fn find(&self, name: &str) -> Option<Arc<Loaded>>;
+    fn find(&self, name: &str) -> Option<Arc<LoadedSkill>>;
 
     /// The names of all skills.
     fn names(&self) -> Vec<String>;
 }
 
 impl CommandSkills for Snapshot {
-    fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+    fn find(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         Self::find(self, name).cloned()
     }
 
@@ -59,8 +59,8 @@ pub enum Command {
     /// A run of a skill.
     Run {
         /// The skill.
-        skill: Arc<Loaded>,
-        /// What is given to it, checked and cast.
+        skill: Arc<LoadedSkill>,
+        /// Its arguments, checked and cast.
         inputs: Object,
     },
 }
@@ -124,7 +124,7 @@ impl<'a> Commands<'a> {
 
     /// Values that a program gave, which stay as they are: help counts here too, and what is empty
     /// was not given.
-    fn given(&self, skill: Arc<Loaded>, inputs: Object) -> Resolution {
+    fn given(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
         let page = is_page(&skill.skill);
         let mut given = Object::new();
         for (name, value) in inputs {
@@ -149,7 +149,7 @@ impl<'a> Commands<'a> {
         self.resolved(skill, given)
     }
 
-    fn resolved(&self, skill: Arc<Loaded>, flags: Object) -> Resolution {
+    fn resolved(&self, skill: Arc<LoadedSkill>, flags: Object) -> Resolution {
         if let Body::Manual { text, .. } = &skill.skill.body {
             match handler(&skill.skill) {
                 None => {
@@ -185,7 +185,7 @@ impl<'a> Commands<'a> {
         // On a command line everything is text; what it stands for is what the handler takes.
         match handler(skill) {
             Some(Handler::Tool(tool)) => match self.router.map(|router| router.find(&tool)) {
-                Some(Found::Tool(info)) => cast_by_schema(flags, &info.input_schema),
+                Some(ToolLookup::Tool(info)) => cast_by_schema(flags, &info.input_schema),
                 _ => Ok(flags),
             },
             Some(Handler::Skill(name)) => match self.skills.find(&name) {
@@ -204,7 +204,9 @@ impl<'a> Commands<'a> {
         let skill = found.ok_or_else(|| self.unknown(name))?;
         Ok(match &skill.skill.body {
             Body::Manual { text, .. } => deft_skillfile::flags(&text.read()),
-            _ => inputs_of(&skill.skill).iter().map(flag).collect(),
+            Body::Call { .. } | Body::Steps(_) | Body::Instructions(_) => {
+                inputs_of(&skill.skill).iter().map(flag).collect()
+            }
         })
     }
 
@@ -222,15 +224,17 @@ impl<'a> Commands<'a> {
         }
         match handler(skill)? {
             Handler::Tool(tool) => match self.router?.find(&tool) {
-                Found::Missing { .. } => Some(format!("no connected server provides `{tool}`")),
-                Found::Unknown { .. } if guess => {
+                ToolLookup::Missing { .. } => {
+                    Some(format!("no connected server provides `{tool}`"))
+                }
+                ToolLookup::Unknown { .. } if guess => {
                     Some(format!("no server is known to provide `{tool}`"))
                 }
-                Found::Tool(_) | Found::Ambiguous(_) | Found::Unknown { .. } => None,
+                ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => None,
             },
             Handler::Skill(name) => {
                 let missing = self.skills.find(&name).is_none();
-                missing.then(|| format!("there is no skill `{name}`"))
+                missing.then(|| format!("unknown skill `{name}`"))
             }
             Handler::BuiltIn(_) => None,
         }
@@ -245,7 +249,7 @@ fn is_off(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => matches!(text.as_str(), "false" | "no" | "off" | "0"),
-        _ => false,
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
 }
 
@@ -258,14 +262,14 @@ fn flags_of(call: &Value) -> Option<Object> {
     match flags {
         Value::Object(flags) => Some(flags.clone()),
         Value::Null => Some(Object::new()),
-        _ => None,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
     }
 }
 
 fn inputs_of(skill: &Skill) -> &[Input] {
     match &skill.body {
         Body::Steps(workflow) => &workflow.inputs,
-        _ => &[],
+        Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
     }
 }
 
@@ -285,7 +289,13 @@ fn flag(input: &Input) -> Flag {
         required: false,
         value: match input.kind {
             InputType::Boolean => FlagValue::Presence,
-            _ => FlagValue::Any,
+            InputType::String
+            | InputType::Date
+            | InputType::Integer
+            | InputType::Number
+            | InputType::Array
+            | InputType::Object
+            | InputType::Any => FlagValue::Any,
         },
         default: Vec::new(),
     }
@@ -335,7 +345,11 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
 pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
     let cast = |(name, value): (String, Value)| match value {
         Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
-        other => (name, other),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => (name, other),
     };
     flags.into_iter().map(cast).collect()
 }
@@ -352,7 +366,7 @@ pub fn handler_tool(skill: &Skill) -> Option<String> {
 pub fn handler(skill: &Skill) -> Option<Handler> {
     match &skill.body {
         Body::Manual { handler, .. } => handler.as_deref().map(Handler::from_text),
-        _ => None,
+        Body::Call { .. } | Body::Steps(_) | Body::Instructions(_) => None,
     }
 }
 

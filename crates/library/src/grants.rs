@@ -6,8 +6,7 @@
 //! with the pattern `*` covers every call of the tool by that step: a person agreed to it when an
 //! agent's skill was stored.
 //!
-//! Not here: who is asked and what becomes of an answer (`deft-engine`).
-
+//! Not here: who is asked and how an answer is used (`deft-engine`).
 use deft_base::{Error, hex_digest};
 use deft_model::{Object, fits};
 use deft_store::Grant;
@@ -46,7 +45,11 @@ impl AllowedArguments {
         match serde_json::from_str(pattern).ok()? {
             Value::Object(pattern) => Some(Self::Like(pattern)),
             Value::String(text) if text == ANYTHING => Some(Self::Anything),
-            _ => None,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => None,
         }
     }
 
@@ -110,8 +113,8 @@ impl StepOperation<'_> {
         (format!("grant_{}", &name[..12]), digest, pattern)
     }
 
-    /// A pattern must be about arguments that the operation has, and fit them: anything else is a
-    /// mistake that would allow nothing, or something that nobody has looked at.
+    /// A pattern must name arguments that the operation has, and match them: any other pattern would allow
+    /// nothing, or calls that the person has not seen.
     pub fn check(&self, pattern: &Object) -> Result<(), Error> {
         for (name, allowed) in pattern {
             let given = self.args().and_then(|args| args.get(name));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use deft_agent::{Classification, Classifier, MatchLimits, Playbook};
 use deft_model::{Agent, PromptEntry, Skill, SkillId};
-use deft_registry::{Loaded, Snapshot, discovery};
+use deft_registry::{LoadedSkill, Snapshot, discovery};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use parking_lot::Mutex;
 
@@ -133,7 +133,7 @@ impl Library {
 impl Library {
     /// The skill that a name or number means, as far as it was seen: files as they are now, records as
     /// they were when all skills were last looked at. A record takes the place of a file.
-    pub fn named_skill(&self, name: &str) -> Option<Arc<Loaded>> {
+    pub fn named_skill(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         let files = self.snapshot();
         let file = files.find(name);
         let Some(known) = self.all.newest.lock().clone() else {
@@ -150,7 +150,7 @@ impl Library {
 }
 
 /// Whether a loaded skill is a record of the store.
-pub fn is_record(loaded: &Loaded) -> bool {
+pub fn is_record(loaded: &LoadedSkill) -> bool {
     loaded.path.as_os_str().is_empty()
 }
 
@@ -168,7 +168,7 @@ impl SkillSet {
         files: Arc<Snapshot>,
         rows: HashMap<String, FileRow>,
         records: Vec<Record>,
-        loaded: Vec<Loaded>,
+        loaded: Vec<LoadedSkill>,
     ) -> Self {
         let all = as_they_stand(&files, &rows).joined(loaded);
         let playbooks = all
@@ -197,7 +197,7 @@ impl SkillSet {
     }
 
     /// A record by its id or its number.
-    fn record(&self, name: &str) -> Option<Arc<Loaded>> {
+    fn record(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         let number: Option<i64> = name.parse().ok();
         let mut records = self.records.iter();
         let record = records.find(|record| record.skill == name || Some(record.id) == number)?;
@@ -252,7 +252,7 @@ impl SkillSet {
 
 /// Skills of files, switched on and off as the store has them: it knows better than the files.
 fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot {
-    let differs = |loaded: &&Arc<Loaded>| {
+    let differs = |loaded: &&Arc<LoadedSkill>| {
         let row = rows.get(loaded.skill.id.as_str());
         row.is_some_and(|row| row.enabled != loaded.skill.policy.enabled)
     };
@@ -260,7 +260,7 @@ fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot 
         let mut skill = loaded.skill.clone();
         let policy = Arc::make_mut(&mut skill.policy);
         policy.enabled = !policy.enabled;
-        let switched = Loaded {
+        let switched = LoadedSkill {
             skill,
             revision: loaded.revision,
             path: Arc::clone(&loaded.path),

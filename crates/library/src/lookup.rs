@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deft_base::Error;
 use deft_model::{DisabledReason, Skill, SkillId};
 use deft_records::Target;
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Document, parse_record, slug};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub enum NamedSkill {
     /// A record, by its row.
     Record(SkillRow),
     /// A skill of a file as tools have changed it, and its row if it has one.
-    File(Arc<Loaded>, Option<SkillRow>),
+    File(Arc<LoadedSkill>, Option<SkillRow>),
     /// A skill whose file is not there any more.
     Gone(SkillRow),
 }
@@ -71,7 +71,7 @@ impl Library {
     }
 
     /// A loaded skill, made ready to run.
-    pub fn pin_loaded(&self, loaded: &Loaded) -> Result<PinnedSkill, Error> {
+    pub fn pin_loaded(&self, loaded: &LoadedSkill) -> Result<PinnedSkill, Error> {
         self.plans.pin(loaded)
     }
 
@@ -110,7 +110,7 @@ impl Library {
 
     /// The file skill of a row; none if its file is gone. The row says where another process has changed
     /// the skill.
-    async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<Loaded>>, Error> {
+    async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<LoadedSkill>>, Error> {
         let deleted = row.standing.disabled == Some(DisabledReason::Deleted);
         let known = self.snapshot().skill(&row.text.skill).map(Arc::clone);
         let current = known

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use deft_model::{Authority, Body, Dialect, Object, Skill, Text};
-use deft_records::{Normalised, merge};
-use deft_registry::Loaded;
+use deft_records::{NormalisedRecord, merge};
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Document, Moment, parse_record, render};
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ impl Overlay {
         changes: &Object,
         enabled: bool,
         moment: &Moment,
-    ) -> Normalised {
+    ) -> NormalisedRecord {
         let mut existing = self.patched(file);
         existing.insert(ENABLED.to_owned(), enabled.into());
         merge(&existing, changes, moment)
@@ -162,7 +162,7 @@ impl Overlay {
             match parse_record(&patched, moment).document {
                 Some(Document::Skill(skill)) => combined(file, *skill, &changed),
                 Some(Document::Domain(_) | Document::Agent(_)) | None => {
-                    tracing::warn!(skill = %file.id, "what was changed about it cannot be read");
+                    tracing::warn!(skill = %file.id, "the overlay of this skill cannot be read");
                     file.clone()
                 }
             }
@@ -171,13 +171,13 @@ impl Overlay {
     }
 
     /// A loaded file with these changes, under a revision of its own.
-    pub(crate) fn loaded(&self, file: &Loaded, moment: &Moment) -> Loaded {
+    pub(crate) fn loaded(&self, file: &LoadedSkill, moment: &Moment) -> LoadedSkill {
         let is_file = self.authority.is_none() && self.fields_in_force(&file.skill).is_empty();
         let revision = match self.text().filter(|_| !is_file) {
             Some(text) => record_revision(&format!("{}\n{text}", file.revision)),
             None => file.revision,
         };
-        Loaded {
+        LoadedSkill {
             skill: self.apply(&file.skill, moment),
             revision,
             path: Arc::clone(&file.path),
@@ -194,7 +194,9 @@ fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
     let dialect = match file.dialect {
         Dialect::AgentSkills if prose => Dialect::AgentSkills,
         dialect if !new_body => dialect,
-        _ => Dialect::Record,
+        Dialect::AgentSkills | Dialect::ManPage | Dialect::Workflow | Dialect::Record => {
+            Dialect::Record
+        }
     };
     Skill {
         id: file.id.clone(),

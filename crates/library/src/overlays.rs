@@ -75,7 +75,7 @@ impl Library {
     }
 }
 
-/// What becomes of deleted skills.
+/// Whether overlays of deleted skills are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DeletedSkills {
     Hide,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deft_base::Error;
 use deft_model::{Revision, SkillId};
-use deft_registry::{Loaded, Snapshot, State};
+use deft_registry::{LoadedSkill, Snapshot, State};
 use deft_skillfile::Moment;
 use deft_store::{GoodFile, SkillFilter, SkillOrigin, SkillRow, Store};
 
@@ -24,7 +24,7 @@ pub async fn last_good(
     store: &dyn Store,
     snapshot: &Snapshot,
     moment: &Moment,
-) -> Result<Vec<Loaded>, Error> {
+) -> Result<Vec<LoadedSkill>, Error> {
     let mut broken: HashMap<&Path, &Arc<Path>> = snapshot
         .files()
         .iter()
@@ -53,7 +53,7 @@ pub async fn last_good(
     };
     for row in store.skills(files).await? {
         // A file that was gone and is back has nothing that it could be kept as.
-        let found_before = |loaded: &Loaded| loaded.skill.id.as_str() == row.text.skill;
+        let found_before = |loaded: &LoadedSkill| loaded.skill.id.as_str() == row.text.skill;
         let absent = snapshot.skill(&row.text.skill).is_none() && !is_gone(&row);
         let absent = absent && !found.iter().any(found_before);
         if absent && let Some(loaded) = recall(store, &row, &broken, moment).await? {
@@ -70,14 +70,14 @@ async fn read_good(
     file: &GoodFile,
     path: &Arc<Path>,
     moment: &Moment,
-) -> Result<Option<Loaded>, Error> {
+) -> Result<Option<LoadedSkill>, Error> {
     let content = store.revision(&file.revision).await?;
     let skill = content.and_then(|content| decode(&content, moment));
     let (Some(mut skill), Some(revision)) = (skill, Revision::from_hex(&file.revision)) else {
         return Ok(None);
     };
     skill.id = SkillId::new(file.skill.clone());
-    Ok(Some(Loaded {
+    Ok(Some(LoadedSkill {
         skill,
         revision,
         path: Arc::clone(path),
@@ -91,7 +91,7 @@ async fn recall(
     row: &SkillRow,
     broken: &HashMap<&Path, &Arc<Path>>,
     moment: &Moment,
-) -> Result<Option<Loaded>, Error> {
+) -> Result<Option<LoadedSkill>, Error> {
     let text = &row.text;
     let Some(content) = store.revision(&text.revision).await? else {
         return Ok(None);
@@ -108,7 +108,7 @@ async fn recall(
     };
     Ok(decode(&content, moment).map(|mut skill| {
         skill.id = SkillId::new(text.skill.clone());
-        Loaded {
+        LoadedSkill {
             skill,
             revision,
             path: Arc::clone(path),
@@ -164,7 +164,7 @@ impl Library {
     }
 
     /// Stores skills that are in use although their files are broken, so that rows can refer to them.
-    pub(crate) async fn keep_contents(&self, skills: Vec<Arc<Loaded>>) -> Result<(), Error> {
+    pub(crate) async fn keep_contents(&self, skills: Vec<Arc<LoadedSkill>>) -> Result<(), Error> {
         for some in skills.chunks(TOGETHER) {
             let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
             self.store().keep_revisions(contents).await?;
@@ -174,11 +174,11 @@ impl Library {
 }
 
 /// Revision and content of a skill. One that cannot be written down does not stop the others.
-fn encoded(loaded: &Loaded) -> Option<(String, String)> {
+fn encoded(loaded: &LoadedSkill) -> Option<(String, String)> {
     match encode_file(&loaded.skill, &loaded.path) {
         Ok(content) => Some((loaded.revision.to_string(), content)),
         Err(error) => {
-            tracing::warn!(%error, "a broken edit of it would not be survived");
+            tracing::warn!(%error, "the last good version could not be stored; a broken edit would disable this skill");
             None
         }
     }

@@ -9,12 +9,12 @@ use std::path::Path;
 use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object, SkillId};
 use deft_records::{
-    Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
-    normalise,
+    CheckedRecord, NormalisedRecord, Problem, Refusal, Target, ToolState, check, describe_stored,
+    merge, normalise,
 };
-use deft_registry::Loaded;
-use deft_store::{NewSkill, Put, SkillFilter, SkillOrigin, SkillRow};
-use deft_tools::Found;
+use deft_registry::LoadedSkill;
+use deft_store::{NewSkill, PutResult, SkillFilter, SkillOrigin, SkillRow};
+use deft_tools::ToolLookup;
 use serde_json::Value;
 
 use crate::lookup::{NamedSkill, record_key};
@@ -132,15 +132,15 @@ impl Library {
 
     async fn put(
         &self,
-        normalised: Normalised,
-        checked: Checked,
+        normalised: NormalisedRecord,
+        checked: CheckedRecord,
         new: NewSkill,
         by: Option<&Authority>,
     ) -> Result<StoredSkill, Error> {
         refuse_reserved(&checked.skill.name, &new.text.skill)?;
         let replaces = new.replaces;
         match self.store().put_skills(vec![new]).await?.pop() {
-            Some(Put::Stored(row)) => {
+            Some(PutResult::Stored(row)) => {
                 if let Some(by) = by {
                     self.grant_stored(&row, &checked.skill, &by.agreed).await?;
                 }
@@ -157,7 +157,7 @@ impl Library {
                     missing_tools: checked.missing_tools,
                 })
             }
-            Some(Put::Refused(found)) => match (replaces, &found) {
+            Some(PutResult::Refused(found)) => match (replaces, &found) {
                 (Some((skill, _)), Some(other)) if other.id == skill => {
                     Err(deft_store::Error::Changed { skill }.into())
                 }
@@ -191,7 +191,7 @@ impl Library {
     }
 
     /// Records as skills, by name; one that cannot be read is left out.
-    pub async fn record_skills(&self) -> Result<Vec<Loaded>, Error> {
+    pub async fn record_skills(&self) -> Result<Vec<LoadedSkill>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
             ..SkillFilter::default()
@@ -204,10 +204,10 @@ impl Library {
     }
 
     /// A record as a skill that was loaded.
-    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<Loaded> {
+    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<LoadedSkill> {
         let content = self.store().skill_content(row.id).await.ok()??;
         let pinned = self.pin_row(row).await.ok()?;
-        Some(Loaded {
+        Some(LoadedSkill {
             skill: (*pinned.skill).clone(),
             revision: record_revision(&content),
             path: Path::new("").into(),
@@ -244,7 +244,7 @@ fn known_arguments(step: &Value) -> (Object, bool) {
 }
 
 /// Whether the times of a record are those of the host's zone.
-fn reads_host_zone(checked: &Checked, applied: &[String]) -> bool {
+fn reads_host_zone(checked: &CheckedRecord, applied: &[String]) -> bool {
     let added = applied
         .iter()
         .any(|note| note.starts_with("added timezone"));
@@ -307,7 +307,7 @@ impl Library {
     }
 
     /// What was mended on the way, and a doubt about the zone of its times.
-    pub(crate) fn notes(&self, checked: &Checked, mut applied: Vec<String>) -> Vec<String> {
+    pub(crate) fn notes(&self, checked: &CheckedRecord, mut applied: Vec<String>) -> Vec<String> {
         if reads_host_zone(checked, &applied) {
             applied.extend(self.settings.zone_doubt.clone());
         }
@@ -315,12 +315,12 @@ impl Library {
     }
 
     /// Holds a record against the tools that there are.
-    pub async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
+    pub async fn check(&self, normalised: &NormalisedRecord) -> Result<CheckedRecord, Error> {
         let moment = self.base.moment();
         let known = |name: &str| match self.router.find(name) {
-            Found::Tool(_) | Found::Ambiguous(_) => ToolState::Known,
-            Found::Unknown { .. } => ToolState::Unknown,
-            Found::Missing { nearest } => ToolState::Missing { near: nearest },
+            ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) => ToolState::Known,
+            ToolLookup::Unknown { .. } => ToolState::Unknown,
+            ToolLookup::Missing { nearest } => ToolState::Missing { near: nearest },
         };
         // Servers that were never asked are asked before anything is said to be missing.
         if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
@@ -338,7 +338,7 @@ impl Library {
     /// A checked record on its way into the store.
     fn new_record(
         &self,
-        checked: &Checked,
+        checked: &CheckedRecord,
         replaces: Option<&SkillRow>,
         now: jiff::Timestamp,
     ) -> NewSkill {

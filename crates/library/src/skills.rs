@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use deft_base::Error;
 use deft_model::{Authority, Dialect, Digest, Revision, Skill, SkillId, nearest_name};
-use deft_registry::{Loaded, Snapshot, State};
+use deft_registry::{LoadedSkill, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
 use parking_lot::{Mutex, MutexGuard};
@@ -61,7 +61,7 @@ pub(crate) struct Plans {
     ready: Mutex<HashMap<String, PinnedSkill>>,
 }
 
-/// More revisions than anybody has skills; beyond it the map starts anew.
+/// More than any home has revisions; beyond it the map is cleared.
 const MOST_PLANS: usize = 4096;
 
 impl Plans {
@@ -73,7 +73,7 @@ impl Plans {
         }
     }
 
-    pub(crate) fn pin(&self, loaded: &Loaded) -> Result<PinnedSkill, Error> {
+    pub(crate) fn pin(&self, loaded: &LoadedSkill) -> Result<PinnedSkill, Error> {
         let revision = loaded.revision.to_string();
         match self.get(&revision) {
             Some(pinned) => Ok(pinned),

@@ -3,12 +3,12 @@
 
 use deft_base::Error;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_schedule::LATE;
 use deft_store::{
-    NewSkill, Put, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
+    NewSkill, PutResult, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
 };
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 use jiff::Timestamp;
 
 use crate::Library;
@@ -93,7 +93,7 @@ impl Library {
         let key = loaded.skill.id.to_string();
         let new = self.new_file(&loaded, self.base.now());
         match self.store().put_skills(vec![new]).await?.pop() {
-            Some(Put::Stored(row) | Put::Refused(Some(row))) => Ok(*row),
+            Some(PutResult::Stored(row) | PutResult::Refused(Some(row))) => Ok(*row),
             _ => Err(Error::UnknownSkill {
                 name: key,
                 near: None,
@@ -150,7 +150,7 @@ impl Library {
 
     /// Tools of a list that are not known to be there.
     pub fn missing(&self, tools: &[String]) -> Vec<String> {
-        let there = |tool: &&String| !matches!(self.router.find(tool), Found::Tool(_));
+        let there = |tool: &&String| !matches!(self.router.find(tool), ToolLookup::Tool(_));
         tools.iter().filter(there).cloned().collect()
     }
 
@@ -205,7 +205,7 @@ impl Library {
     }
 
     /// The row of a file skill that the store does not know yet.
-    pub fn new_file(&self, loaded: &Loaded, now: Timestamp) -> NewSkill {
+    pub fn new_file(&self, loaded: &LoadedSkill, now: Timestamp) -> NewSkill {
         let key = loaded.skill.id.to_string();
         let revision = loaded.revision.to_string();
         let text = self.text(&loaded.skill, key, SkillOrigin::File, revision);
@@ -356,13 +356,13 @@ impl Library {
             .map(drop)
     }
 
-    /// A run that was cancelled before anybody drove it means something to its skill all the same:
-    /// one that was to fire once is done.
+    /// A run that was cancelled before it had a driver still changes its skill: a skill that fires once is
+    /// done.
     pub async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
         let Some(slot) = run.slot else {
             return Ok(());
         };
-        let by = run.cancel_by.as_deref().unwrap_or("somebody");
+        let by = run.cancel_by.as_deref().unwrap_or("an unknown caller");
         let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
         while let Some(row) = self.store().skill(&run.skill).await? {
             let id = run.id.as_str();

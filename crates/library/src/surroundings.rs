@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deft_model::{Skill, nearest_name};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Diagnostic, Surroundings, check_against, skills_run_by};
 use deft_tools::{Router, ServerState};
 
@@ -51,7 +51,7 @@ pub fn check_tools(skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
 
 impl Library {
     /// What is wrong with skills of files as far as it is about tools: those that the router knows of.
-    pub fn check_tools(&self) -> Vec<(Arc<Loaded>, Vec<Diagnostic>)> {
+    pub fn check_tools(&self) -> Vec<(Arc<LoadedSkill>, Vec<Diagnostic>)> {
         let known = known_tools(&self.router);
         let snapshot = self.snapshot();
         let checked = snapshot.skills().map(|loaded| {

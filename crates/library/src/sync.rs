@@ -10,7 +10,7 @@ use std::sync::Arc;
 use deft_base::Error;
 use deft_model::DisabledReason;
 use deft_registry::{Snapshot, State};
-use deft_store::{Put, SkillFilter, SkillOrigin, SkillRow};
+use deft_store::{PutResult, SkillFilter, SkillOrigin, SkillRow};
 use jiff::Timestamp;
 
 use crate::Library;
@@ -92,7 +92,7 @@ impl Library {
         self.keep_contents(fresh).await?;
         for some in puts.chunks(TOGETHER) {
             let put = self.store().put_skills(some.to_vec()).await?;
-            if put.iter().any(|put| matches!(put, Put::Refused(_))) {
+            if put.iter().any(|put| matches!(put, PutResult::Refused(_))) {
                 return Ok(None);
             }
         }

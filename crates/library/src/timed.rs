@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct StoredSchedule {
     /// When it fires.
     pub schedule: Schedule,
-    /// What becomes of late slots.
+    /// The rule for late slots.
     pub rule: Rule,
     /// The zone of its times.
     pub zone: TimeZone,
@@ -111,7 +111,7 @@ impl SkillTiming {
         self.at.map(Schedule::At)
     }
 
-    /// What becomes of slots that could not run in time.
+    /// The rule for slots that could not run in time.
     pub fn rule(&self) -> Rule {
         let window = i64::try_from(self.window_seconds).unwrap_or(i64::MAX);
         Rule {

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use deft_llm::wire::{Head, Hearing, request};
-use deft_llm::{Ask, Delta, ModelOptions, Models, ProviderKind};
+use deft_llm::exchange::{ReplyReader, request};
+use deft_llm::{Ask, Delta, Head, ModelOptions, Models, ProviderKind};
 use deft_model::{CallArgs, Message, ModelRequest, Object, PromptPart, ToolCall, ToolSpec};
 use deft_testkit::{Dialect, Gate, ModelAnswer, ModelServer};
 use serde_json::json;
@@ -44,7 +44,7 @@ fn first_token() {
     let next = gates.clone();
     let server = ModelServer::answering(Dialect::OpenAi, move |_| {
         let gate = Gate::default();
-        next.lock().expect("nobody panicked").push(gate.clone());
+        next.lock().expect("no thread panicked").push(gate.clone());
         // The head and the empty first event go out at once; the first word waits.
         ModelAnswer::text("Hello there.").gate(1, &gate)
     });
@@ -68,7 +68,7 @@ fn first_token() {
 async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     let heard = Mutex::new(None);
     let note = |delta: Delta| {
-        let mut heard = heard.lock().expect("nobody panicked");
+        let mut heard = heard.lock().expect("no thread panicked");
         if heard.is_none() && matches!(delta, Delta::Text(_)) {
             *heard = Some(Instant::now());
         }
@@ -82,14 +82,14 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     let asking = models.ask(Ask {
         model: "main",
         request: &request,
-        heard: Some(&note),
+        listener: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
         tries: None,
     });
     let opening = async {
         let gate = loop {
-            if let Some(gate) = gates.lock().expect("nobody panicked").pop() {
+            if let Some(gate) = gates.lock().expect("no thread panicked").pop() {
                 break gate;
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -102,7 +102,7 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     };
     let (answer, opened) = tokio::join!(asking, opening);
     answer.expect("an answer");
-    let heard = heard.into_inner().expect("nobody panicked");
+    let heard = heard.into_inner().expect("no thread panicked");
     heard.expect("something was heard") - opened
 }
 
@@ -129,11 +129,11 @@ fn read_stream(bencher: divan::Bencher<'_, '_>) {
             kind: Some("text/event-stream".to_owned()),
             after: None,
         };
-        let mut hearing = Hearing::new(&options, &asked, head, Some(&|_| ()));
+        let mut reader = ReplyReader::new(&options, &asked, head, Some(&|_| ()));
         for piece in stream.as_bytes().chunks(1400) {
-            hearing.take(piece).expect("a good stream");
+            reader.take(piece).expect("a good stream");
         }
-        hearing.end().expect("a whole answer")
+        reader.end().expect("a whole answer")
     });
 }
 

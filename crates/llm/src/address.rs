@@ -1,7 +1,5 @@
 //! Where a provider is: the base URL of the configuration, whether or not it has the version in it.
 
-use std::net::IpAddr;
-
 use deft_model::{Failure, FailureClass};
 use reqwest::Url;
 
@@ -54,27 +52,6 @@ pub(crate) fn join(wire: &dyn Wire, options: &ModelOptions, path: &[&str]) -> Re
     }
     drop(parts);
     Ok(url)
-}
-
-/// Whether a provider is on this host or in its network: an address of that kind, `localhost`, or a
-/// name without a dot, such as that of another container.
-pub(crate) fn is_near(base_url: &str) -> bool {
-    let Ok(url) = Url::parse(base_url.trim()) else {
-        return false;
-    };
-    let host = url.host_str().unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    match host.parse() {
-        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
-        }
-        Err(_) => {
-            let local = [".localhost", ".local", ".internal", ".lan"];
-            !host.is_empty()
-                && (!host.contains('.') || local.iter().any(|ending| host.ends_with(ending)))
-        }
-    }
 }
 
 /// The path of the base URL up to the version: people give it with the version, without, or with the whole

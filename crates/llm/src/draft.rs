@@ -11,12 +11,12 @@ use deft_model::{
 };
 use serde_json::Value;
 
-use crate::{Delta, Heard};
+use crate::{Delta, ReplyListener};
 
 /// What is known of a reply so far.
 pub(crate) struct Draft<'a> {
     request: &'a ModelRequest,
-    heard: Option<Heard<'a>>,
+    listener: Option<ReplyListener<'a>>,
     text: String,
     calls: Vec<PartialCall>,
     /// Why it stopped, once that is known.
@@ -59,10 +59,10 @@ impl Default for Args {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(request: &'a ModelRequest, heard: Option<Heard<'a>>) -> Self {
+    pub(crate) fn new(request: &'a ModelRequest, listener: Option<ReplyListener<'a>>) -> Self {
         Self {
             request,
-            heard,
+            listener,
             text: String::new(),
             calls: Vec::new(),
             stop: None,
@@ -168,8 +168,8 @@ impl<'a> Draft<'a> {
     }
 
     fn hear(&self, delta: Delta) {
-        if let Some(heard) = self.heard {
-            heard(delta);
+        if let Some(listener) = self.listener {
+            listener(delta);
         }
     }
 }

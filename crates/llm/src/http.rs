@@ -11,11 +11,12 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use tokio::time::timeout;
 
 use crate::address::{address, join};
-use crate::failed::Failed;
+use crate::exchange::{self, MOST_BYTES, ReplyReader};
+use crate::head::Head;
 use crate::provider::{Pong, Provider, Reply};
+use crate::provider_failure::ProviderFailure;
 use crate::wait::retry_after;
-use crate::wire::{self, Head, Hearing, MOST_BYTES};
-use crate::{Heard, ModelOptions};
+use crate::{ModelOptions, ReplyListener};
 
 /// One client for all models. It is made when the first model is asked, because reading the
 /// certificates of the host takes longer than most commands.
@@ -37,8 +38,12 @@ pub(crate) struct Http {
 }
 
 impl Provider for Http {
-    fn reply<'a>(&'a self, request: &'a ModelRequest, heard: Option<Heard<'a>>) -> Reply<'a> {
-        Box::pin(self.ask(request, heard))
+    fn reply<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        listener: Option<ReplyListener<'a>>,
+    ) -> Reply<'a> {
+        Box::pin(self.ask(request, listener))
     }
 
     fn ping(&self) -> Pong<'_> {
@@ -50,10 +55,10 @@ impl Http {
     async fn ask(
         &self,
         request: &ModelRequest,
-        listener: Option<Heard<'_>>,
-    ) -> Result<ModelReply, Failed> {
-        let wire = wire::wire(self.options.provider);
-        let sent = wire::request(&self.options, request, listener.is_some());
+        listener: Option<ReplyListener<'_>>,
+    ) -> Result<ModelReply, ProviderFailure> {
+        let wire = exchange::wire(self.options.provider);
+        let sent = exchange::request(&self.options, request, listener.is_some());
         let url = address(wire, &self.options, &sent)?;
         let host = host(&url);
         let client = self.client()?;
@@ -63,25 +68,25 @@ impl Http {
             .await
             .map_err(|error| transport(&error, &host))?;
         let head = head(&response);
-        let mut hearing = Hearing::new(&self.options, request, head, listener);
+        let mut reader = ReplyReader::new(&self.options, request, head, listener);
         loop {
             match response.chunk().await {
-                Ok(Some(bytes)) => hearing.take(&bytes)?,
-                Ok(None) => return hearing.end(),
+                Ok(Some(bytes)) => reader.take(&bytes)?,
+                Ok(None) => return reader.end(),
                 // The answer may have been whole before the connection broke.
-                Err(error) => return hearing.end().map_err(|_| transport(&error, &host)),
+                Err(error) => return reader.end().map_err(|_| transport(&error, &host)),
             }
-            if hearing.is_over() {
+            if reader.is_over() {
                 // Nothing more will come, though some servers keep the connection open. One that ends
                 // it properly can be used again.
                 timeout(LINGER, response.chunk()).await.ok();
-                return hearing.end();
+                return reader.end();
             }
         }
     }
 
-    async fn knock(&self) -> Result<(), Failed> {
-        let wire = wire::wire(self.options.provider);
+    async fn knock(&self) -> Result<(), ProviderFailure> {
+        let wire = exchange::wire(self.options.provider);
         let headers = wire.headers(self.options.key());
         let mut last = Ok(());
         for path in wire.pings() {
@@ -101,10 +106,10 @@ impl Http {
             {
                 body.extend_from_slice(&bytes);
                 if body.len() > MOST_BYTES {
-                    return Err(Failed::too_large(MOST_BYTES));
+                    return Err(ProviderFailure::too_large(MOST_BYTES));
                 }
             }
-            last = wire::verdict(&self.options, &head, &body);
+            last = exchange::verdict(&self.options, &head, &body);
             if !matches!(head.status, 404 | 405) {
                 break;
             }
@@ -112,16 +117,16 @@ impl Http {
         last
     }
 
-    fn client(&self) -> Result<&Client, Failed> {
+    fn client(&self) -> Result<&Client, ProviderFailure> {
         let made = self.client.get_or_init(|| {
             deft_http::client()
                 .build()
                 .map_err(|error| error.without_url().to_string())
         });
         made.as_ref().map_err(|error| {
-            Failed::lasting(
+            ProviderFailure::lasting(
                 FailureClass::Other,
-                format!("there is no HTTP client: {error}"),
+                format!("the HTTP client could not be created: {error}"),
             )
         })
     }
@@ -168,17 +173,17 @@ fn host(url: &Url) -> String {
     }
 }
 
-fn transport(error: &reqwest::Error, host: &str) -> Failed {
+fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
     if error.is_timeout() {
         let message = format!("no connection to `{host}` in time");
-        return Failed::passing(FailureClass::Timeout, message).hint(UNREACHED);
+        return ProviderFailure::passing(FailureClass::Timeout, message).hint(UNREACHED);
     }
     if error.is_connect() {
         let message = format!("`{host}` cannot be reached: {}", cause(error));
-        return Failed::passing(FailureClass::Network, message).hint(UNREACHED);
+        return ProviderFailure::passing(FailureClass::Network, message).hint(UNREACHED);
     }
     let message = format!("the connection to `{host}` broke: {}", cause(error));
-    Failed::passing(FailureClass::Network, message).hint(HUNG_UP)
+    ProviderFailure::passing(FailureClass::Network, message).hint(HUNG_UP)
 }
 
 /// The innermost cause, which alone says something.

@@ -11,6 +11,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `openai`, `anthropic`, `gemini`, `ollama` | one wire each: pure mappings, no I/O |
+//! | `wire`, `exchange` | what all wires do, and which provider has which |
 //! | `draft` | a reply in the making, from pieces of any wire |
 //! | `failed` | what a failure of a provider means |
 //! | `frames` | bytes of a stream into events |
@@ -20,14 +21,13 @@
 //! Not here: the loop of an agent, which tools there are and what they do, budgets, a store, the
 //! configuration file, and any mending of what a model wrote.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod address;
 mod anthropic;
 mod draft;
-mod failed;
+pub mod exchange;
 mod frames;
 mod gemini;
+mod head;
 mod http;
 mod models;
 mod ollama;
@@ -35,13 +35,16 @@ mod openai;
 mod options;
 mod price;
 mod provider;
+mod provider_failure;
 mod tries;
 mod unready;
 mod wait;
-pub mod wire;
+mod wire;
 
-pub use failed::{Failed, Overflow};
+pub use head::Head;
 pub use models::{Answer, Ask, Models};
 pub use options::{ModelOptions, ProviderKind};
 pub use price::Price;
-pub use provider::{Delta, Heard, Pong, Provider, Reply};
+pub use provider::{Delta, Pong, Provider, Reply, ReplyListener};
+pub use provider_failure::{Overflow, ProviderFailure};
+pub use wire::WireRequest;

@@ -1,6 +1,6 @@
 //! All models by name, and what is asked of them.
 //!
-//! Not here: retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
+//! Not here: asking them, with retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -11,9 +11,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::{Http, Shared};
-use crate::tries::{Tries, words};
 use crate::unready::unready;
-use crate::{Heard, ModelOptions, Provider};
+use crate::wait::words;
+use crate::{ModelOptions, Provider, ReplyListener};
 
 /// Everything about one question to a model.
 pub struct Ask<'a> {
@@ -22,7 +22,7 @@ pub struct Ask<'a> {
     /// The question.
     pub request: &'a ModelRequest,
     /// Hears the answer while it is written.
-    pub heard: Option<Heard<'a>>,
+    pub listener: Option<ReplyListener<'a>>,
     /// The longest it may take with all tries.
     pub deadline: Option<Duration>,
     /// Ends it.
@@ -31,7 +31,7 @@ pub struct Ask<'a> {
     pub tries: Option<&'a AtomicU32>,
 }
 
-/// What came of it.
+/// The answer to an [`Ask`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The reply.
@@ -110,21 +110,6 @@ impl Models {
         &self.all
     }
 
-    /// Asks a model, and the ones behind it if it does not answer.
-    pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
-        let cancelled = || {
-            Failure::new(
-                FailureClass::Cancelled,
-                "the caller no longer waits for the answer",
-            )
-        };
-        tokio::select! {
-            biased;
-            () = ask.cancel.cancelled() => Err(cancelled()),
-            answer = Box::pin(Tries::new(self, &ask).run()) => answer,
-        }
-    }
-
     /// Whether the provider of a model is there (S0.68). Asks the model nothing and costs nothing.
     pub async fn ping(&self, name: &str, timeout: Duration) -> Result<(), Failure> {
         let Some((_, behind)) = self.find(name) else {
@@ -149,7 +134,7 @@ impl Models {
 }
 
 pub(crate) fn unknown(name: &str) -> Failure {
-    Failure::new(FailureClass::Invalid, format!("there is no model `{name}`"))
+    Failure::new(FailureClass::Invalid, format!("unknown model `{name}`"))
         .hint(format!("models are configured under `[llm.{name}]`"))
 }
 

@@ -1,8 +1,10 @@
 //! Settings of a model (`[llm.NAME]` in the configuration).
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use deft_model::Object;
+use reqwest::Url;
 
 use crate::Price;
 
@@ -30,9 +32,9 @@ impl ProviderKind {
         }
     }
 
-    /// How many times as much a token costs that the provider puts into its cache, where nobody
-    /// says what it costs. Anthropic takes a quarter more for five minutes, which is what deft asks
-    /// for; others take nothing or do not say how many there were.
+    /// The price factor of a token that the provider writes into its cache, if no price is configured.
+    /// Anthropic charges a quarter more for the five minutes that deft asks for; others charge nothing or
+    /// do not report the number.
     pub fn cache_write_factor(self) -> f64 {
         match self {
             Self::Anthropic => 1.25,
@@ -92,7 +94,7 @@ impl ModelOptions {
     /// again when it is gone.
     pub fn is_local(&self) -> bool {
         match (&self.base_url, self.provider) {
-            (Some(base_url), _) => crate::address::is_near(base_url),
+            (Some(base_url), _) => is_near(base_url),
             (None, provider) => provider == ProviderKind::Ollama,
         }
     }
@@ -104,9 +106,30 @@ impl ModelOptions {
     }
 }
 
+/// Whether a provider is on this host or in its network: an address of that kind, `localhost`, or a
+/// name without a dot, such as that of another container.
+fn is_near(base_url: &str) -> bool {
+    let Ok(url) = Url::parse(base_url.trim()) else {
+        return false;
+    };
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse() {
+        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        Err(_) => {
+            let local = [".localhost", ".local", ".internal", ".lan"];
+            !host.is_empty()
+                && (!host.contains('.') || local.iter().any(|ending| host.ends_with(ending)))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::address::is_near;
+    use super::is_near;
 
     #[test]
     fn models_in_the_own_network_are_near() {

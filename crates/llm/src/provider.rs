@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use deft_model::{ModelReply, ModelRequest};
 
-use crate::Failed;
+use crate::ProviderFailure;
 
 /// A piece of an answer that is still being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,23 +16,27 @@ pub enum Delta {
         /// The tool.
         name: String,
     },
-    /// What was heard so far counts no more: the call failed and is made again.
+    /// Discard the text received so far: the call failed and is retried.
     Again,
 }
 
 /// Hears an answer while it is written.
-pub type Heard<'a> = &'a (dyn Fn(Delta) + Send + Sync);
+pub type ReplyListener<'a> = &'a (dyn Fn(Delta) + Send + Sync);
 
 /// The answer of a provider, some time later.
-pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<ModelReply, Failed>> + Send + 'a>>;
+pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<ModelReply, ProviderFailure>> + Send + 'a>>;
 
 /// Whether a provider is there, some time later.
-pub type Pong<'a> = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send + 'a>>;
+pub type Pong<'a> = Pin<Box<dyn Future<Output = Result<(), ProviderFailure>> + Send + 'a>>;
 
 /// One model behind one wire. One call is one try: no retries here, and no limit of time.
 pub trait Provider: Send + Sync {
     /// Asks the model. With a listener the answer is streamed.
-    fn reply<'a>(&'a self, request: &'a ModelRequest, heard: Option<Heard<'a>>) -> Reply<'a>;
+    fn reply<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        listener: Option<ReplyListener<'a>>,
+    ) -> Reply<'a>;
 
     /// Asks whether the provider is there, without asking the model anything.
     fn ping(&self) -> Pong<'_>;

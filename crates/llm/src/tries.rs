@@ -9,31 +9,48 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass, ModelReply};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::failed::Failed;
 use crate::models::{Behind, named, unknown};
-use crate::wait::{PATIENCE, backoff};
+use crate::provider_failure::ProviderFailure;
+use crate::wait::{PATIENCE, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
 
-pub(crate) struct Tries<'a> {
+impl Models {
+    /// Asks a model, and the ones behind it if it does not answer.
+    pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
+        let cancelled = || {
+            Failure::new(
+                FailureClass::Cancelled,
+                "the caller no longer waits for the answer",
+            )
+        };
+        tokio::select! {
+            biased;
+            () = ask.cancel.cancelled() => Err(cancelled()),
+            answer = Box::pin(Tries::new(self, &ask).run()) => answer,
+        }
+    }
+}
+
+struct Tries<'a> {
     models: &'a Models,
     ask: &'a Ask<'a>,
     /// When it is all over, and how long that was from the beginning.
     end: Option<(Instant, Duration)>,
     count: u32,
-    /// True when the listener has heard something that counts no more.
+    /// True when the listener got text of a try that may still fail.
     heard: AtomicBool,
 }
 
 /// Why a model was given up.
 enum Over {
     /// The model; others may do better.
-    Model(Failed),
+    Model(ProviderFailure),
     /// The time for all of them; what went wrong before that.
-    Time(Option<Failed>),
+    Time(Option<ProviderFailure>),
 }
 
 impl<'a> Tries<'a> {
-    pub(crate) fn new(models: &'a Models, ask: &'a Ask<'a>) -> Self {
+    fn new(models: &'a Models, ask: &'a Ask<'a>) -> Self {
         // A deadline that no clock can show is none.
         let at = |given: Duration| Some((Instant::now().checked_add(given)?, given));
         Self {
@@ -45,13 +62,13 @@ impl<'a> Tries<'a> {
         }
     }
 
-    pub(crate) async fn run(mut self) -> Result<Answer, Failure> {
+    async fn run(mut self) -> Result<Answer, Failure> {
         let name = self.ask.model;
         let Some((asked, _)) = self.models.find(name) else {
             return Err(unknown(name));
         };
         let mut failures: Vec<Failure> = Vec::new();
-        let mut last: Option<(&ModelOptions, Failed)> = None;
+        let mut last: Option<(&ModelOptions, ProviderFailure)> = None;
         let names = std::iter::once(name).chain(asked.fallback.iter().map(String::as_str));
         for name in names {
             let Some((options, behind)) = self.models.find(name) else {
@@ -87,7 +104,12 @@ impl<'a> Tries<'a> {
     }
 
     /// Whether another model may do what one could not.
-    fn may_help(&self, options: &ModelOptions, before: &ModelOptions, failed: &Failed) -> bool {
+    fn may_help(
+        &self,
+        options: &ModelOptions,
+        before: &ModelOptions,
+        failed: &ProviderFailure,
+    ) -> bool {
         if !self.ask.request.tools.is_empty() && !options.tools {
             return false;
         }
@@ -138,9 +160,9 @@ impl<'a> Tries<'a> {
             return Err(Over::Time(None));
         }
         if self.heard.swap(false, Ordering::SeqCst)
-            && let Some(heard) = self.ask.heard
+            && let Some(listener) = self.ask.listener
         {
-            heard(Delta::Again);
+            listener(Delta::Again);
         }
         self.count += 1;
         if let Some(tries) = self.ask.tries {
@@ -148,19 +170,23 @@ impl<'a> Tries<'a> {
         }
         let noting = |delta: Delta| {
             self.heard.store(true, Ordering::SeqCst);
-            if let Some(heard) = self.ask.heard {
-                heard(delta);
+            if let Some(listener) = self.ask.listener {
+                listener(delta);
             }
         };
-        let heard: Option<crate::Heard<'_>> = self.ask.heard.is_some().then_some(&noting);
-        let reply = behind.provider.reply(self.ask.request, heard);
+        let listener: Option<crate::ReplyListener<'_>> =
+            self.ask.listener.is_some().then_some(&noting);
+        let reply = behind.provider.reply(self.ask.request, listener);
         match timeout(options.timeout.min(left), reply).await {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(failed)) => Err(Over::Model(failed)),
             Err(_) if left <= options.timeout => Err(Over::Time(None)),
             Err(_) => {
                 let message = format!("no answer within {}", words(options.timeout));
-                Err(Over::Model(Failed::passing(FailureClass::Timeout, message)))
+                Err(Over::Model(ProviderFailure::passing(
+                    FailureClass::Timeout,
+                    message,
+                )))
             }
         }
     }
@@ -171,7 +197,7 @@ impl<'a> Tries<'a> {
     }
 
     /// A wait that cannot end well is not begun.
-    fn check_wait(&self, wait: Duration, failed: &Failed) -> Result<(), Over> {
+    fn check_wait(&self, wait: Duration, failed: &ProviderFailure) -> Result<(), Over> {
         let mut failed = failed.clone();
         if wait >= self.left() {
             if failed.after.is_some() {
@@ -225,15 +251,4 @@ fn all(failures: Vec<Failure>) -> Failure {
         first.message = format!("{}; {}", first.message, failure.message);
     }
     first
-}
-
-/// A length of time for people.
-pub(crate) fn words(length: Duration) -> String {
-    if length < Duration::from_secs(1) {
-        format!("{} ms", length.as_millis())
-    } else if length.subsec_millis() == 0 || length > Duration::from_mins(1) {
-        format!("{} s", length.as_secs())
-    } else {
-        format!("{:.1} s", length.as_secs_f64())
-    }
 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use deft_model::{Failure, ModelRequest, Object};
 
-use crate::{Failed, Heard, ModelOptions, Pong, Provider, ProviderKind, Reply};
+use crate::{ModelOptions, Pong, Provider, ProviderFailure, ProviderKind, Reply, ReplyListener};
 
 /// Says why, whatever it is asked.
 struct IncompleteModel(Failure);
 
 impl Provider for IncompleteModel {
-    fn reply<'a>(&'a self, _: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
-        Box::pin(async { Err(Failed::from(self.0.clone())) })
+    fn reply<'a>(&'a self, _: &'a ModelRequest, _: Option<ReplyListener<'a>>) -> Reply<'a> {
+        Box::pin(async { Err(ProviderFailure::from(self.0.clone())) })
     }
 
     fn ping(&self) -> Pong<'_> {
-        Box::pin(async { Err(Failed::from(self.0.clone())) })
+        Box::pin(async { Err(ProviderFailure::from(self.0.clone())) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! How long to wait before the next try. Pure: what a server says comes in as text.
+//! How long to wait before the next try, and lengths of time in words. Pure: what a server says comes in as text.
 
 use std::time::Duration;
 
@@ -48,6 +48,17 @@ pub(crate) fn backoff(seed: &str, tries: u32) -> Duration {
     let bytes = seed.bytes().chain(tries.to_le_bytes());
     let share = u32::try_from(scatter(bytes) % 500).unwrap_or_default();
     full.saturating_sub(full * share / 1000)
+}
+
+/// A length of time for people.
+pub(crate) fn words(length: Duration) -> String {
+    if length < Duration::from_secs(1) {
+        format!("{} ms", length.as_millis())
+    } else if length.subsec_millis() == 0 || length > Duration::from_mins(1) {
+        format!("{} s", length.as_secs())
+    } else {
+        format!("{:.1} s", length.as_secs_f64())
+    }
 }
 
 #[cfg(test)]

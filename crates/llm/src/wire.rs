@@ -1,20 +1,13 @@
-//! What goes to a provider and what comes back, as values: no socket, no clock.
+//! What every wire of a provider does: maps questions to requests and answers to pieces of a reply.
 //!
-//! Not here: the connection (`http.rs`), and which of several tries counts (`tries.rs`).
+//! Not here: which provider has which wire (`exchange.rs`).
 
-use std::time::Duration;
-
-use deft_model::{ModelReply, ModelRequest, Object};
+use deft_model::ModelRequest;
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::failed::{Failed, Words};
-use crate::frames::{Frames, Framing};
-use crate::{Heard, ModelOptions, ProviderKind};
-use crate::{anthropic, gemini, ollama, openai};
-
-/// The largest answer that is read.
-pub const MOST_BYTES: usize = 16 * 1024 * 1024;
+use crate::options::ModelOptions;
+use crate::provider_failure::{ProviderFailure, Words};
 
 /// A request on its way.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +39,7 @@ pub(crate) trait Wire: Send + Sync {
     /// that begins with an empty part starts at the root of the server.
     fn pings(&self) -> &'static [&'static [&'static str]];
     /// A whole answer.
-    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
     /// The reader of a stream.
     fn stream(&self) -> Box<dyn Events>;
     /// What the provider says about a failure.
@@ -56,171 +49,11 @@ pub(crate) trait Wire: Send + Sync {
 /// Reads the events of one stream, in order.
 pub(crate) trait Events: Send {
     /// Takes the data of one event.
-    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
     /// The end mark has come: whatever follows is not part of the answer.
     fn is_over(&self) -> bool;
     /// The stream is over; fails if it ended before the answer did.
-    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed>;
-}
-
-pub(crate) fn wire(kind: ProviderKind) -> &'static dyn Wire {
-    match kind {
-        ProviderKind::OpenAi => &openai::OpenAi,
-        ProviderKind::Anthropic => &anthropic::Anthropic,
-        ProviderKind::Gemini => &gemini::Gemini,
-        ProviderKind::Ollama => &ollama::Ollama,
-    }
-}
-
-/// The request as the model's provider wants it.
-pub fn request(options: &ModelOptions, request: &ModelRequest, streamed: bool) -> WireRequest {
-    let mut sent = wire(options.provider).request(options, request, streamed);
-    merge(&mut sent.body, &options.extra);
-    sent
-}
-
-/// Settings go over what is there; objects are joined.
-fn merge(into: &mut Value, extra: &Object) {
-    for (key, value) in extra {
-        match (into.get_mut(key), value) {
-            (Some(there @ Value::Object(_)), Value::Object(more)) => merge(there, more),
-            _ => into[key] = value.clone(),
-        }
-    }
-}
-
-/// The head of an answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
-    /// The status.
-    pub status: u16,
-    /// The content type, if it is given.
-    pub kind: Option<String>,
-    /// How long to wait before the next try, if the provider says.
-    pub after: Option<Duration>,
-}
-
-impl Head {
-    fn is_well(&self) -> bool {
-        (200..300).contains(&self.status)
-    }
-}
-
-/// Takes an answer in the pieces in which it arrives, and makes a reply of it.
-pub struct Hearing<'a> {
-    options: &'a ModelOptions,
-    head: Head,
-    draft: Draft<'a>,
-    bytes: usize,
-    body: Body,
-}
-
-enum Body {
-    Whole(Vec<u8>),
-    Stream(Frames, Box<dyn Events>),
-}
-
-impl<'a> Hearing<'a> {
-    /// Begins with the head of the answer to a request.
-    pub fn new(
-        options: &'a ModelOptions,
-        request: &'a ModelRequest,
-        head: Head,
-        listener: Option<Heard<'a>>,
-    ) -> Self {
-        // A server may answer whole though it was asked to stream, and an error is always whole.
-        let body = match framing(&head) {
-            Some(framing) => Body::Stream(Frames::new(framing), wire(options.provider).stream()),
-            None => Body::Whole(Vec::new()),
-        };
-        Self {
-            options,
-            head,
-            draft: Draft::new(request, listener),
-            bytes: 0,
-            body,
-        }
-    }
-
-    /// Takes more of the body.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<(), Failed> {
-        self.bytes = self.bytes.saturating_add(bytes.len());
-        if self.bytes > MOST_BYTES {
-            return Err(Failed::too_large(MOST_BYTES));
-        }
-        match &mut self.body {
-            Body::Whole(whole) => whole.extend_from_slice(bytes),
-            Body::Stream(frames, events) => {
-                frames.push(bytes);
-                while let Some(data) = frames.next() {
-                    let taken = events.take(&data, &mut self.draft);
-                    taken.map_err(|failed| failed.redacted(self.options))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Nothing that follows belongs to the answer.
-    pub fn is_over(&self) -> bool {
-        match &self.body {
-            Body::Whole(_) => false,
-            Body::Stream(_, events) => events.is_over(),
-        }
-    }
-
-    /// The body is complete.
-    pub fn end(mut self) -> Result<ModelReply, Failed> {
-        let read = match self.body {
-            Body::Whole(ref whole) => {
-                whole_answer(self.options, &self.head, whole, &mut self.draft)
-            }
-            Body::Stream(mut frames, mut events) => frames
-                .last()
-                .map_or(Ok(()), |data| events.take(&data, &mut self.draft))
-                .and_then(|()| events.end(&mut self.draft)),
-        };
-        read.map(|()| self.draft.finish())
-            .map_err(|failed| failed.redacted(self.options))
-    }
-}
-
-fn framing(head: &Head) -> Option<Framing> {
-    let kind = head.kind.as_deref().unwrap_or_default();
-    match kind.split(';').next().map(str::trim) {
-        _ if !head.is_well() => None,
-        Some("text/event-stream") => Some(Framing::Events),
-        Some("application/x-ndjson" | "application/jsonl") => Some(Framing::Lines),
-        _ => None,
-    }
-}
-
-fn whole_answer(
-    options: &ModelOptions,
-    head: &Head,
-    body: &[u8],
-    draft: &mut Draft<'_>,
-) -> Result<(), Failed> {
-    let wire = wire(options.provider);
-    let answer: Option<Value> = serde_json::from_slice(body).ok();
-    let words = answer.as_ref().and_then(|answer| wire.words(answer));
-    if !head.is_well() || words.is_some() {
-        return Err(Failed::by_status(head, words, body));
-    }
-    match answer {
-        Some(answer) => wire.whole(&answer, draft),
-        None => Err(Failed::not_json(body)),
-    }
-}
-
-/// What an answer without a reply in it means, such as that to a ping.
-pub(crate) fn verdict(options: &ModelOptions, head: &Head, body: &[u8]) -> Result<(), Failed> {
-    if head.is_well() {
-        return Ok(());
-    }
-    let answer: Option<Value> = serde_json::from_slice(body).ok();
-    let words = answer.and_then(|answer| wire(options.provider).words(&answer));
-    Err(Failed::by_status(head, words, body).redacted(options))
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
 }
 
 /// The system prompt as one text.

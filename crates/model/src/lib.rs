@@ -5,8 +5,6 @@
 //! store anything, knows no file system and no clock, and takes a type only
 //! when two crates share it.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod agent;
 mod authority;
 mod chat;
@@ -18,6 +16,7 @@ mod flag;
 mod handler;
 mod ids;
 mod money;
+mod pattern;
 mod policy;
 mod problem;
 mod run;
@@ -29,7 +28,7 @@ mod text;
 mod trigger;
 mod visible;
 
-pub use agent::{Agent, AgentMode, fits};
+pub use agent::{Agent, AgentMode};
 pub use authority::Authority;
 pub use chat::{
     CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
@@ -43,9 +42,10 @@ pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
+pub use pattern::fits;
 pub use policy::{
-    Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire,
-    Overlap, Policy,
+    Budget, BudgetPeriod, DisabledReason, Effects, ExhaustedAction, Expect, FailureClass, Heal,
+    Misfire, Overlap, Policy,
 };
 pub use problem::ProblemCode;
 pub use run::{Outcome, RunId, RunStatus, WaitKind};

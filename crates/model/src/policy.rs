@@ -86,7 +86,7 @@ choice! {
 
 choice! {
     /// What happens when a budget is spent.
-    Exhausted {
+    ExhaustedAction {
         /// The skill is paused.
         Pause = "pause",
         /// The run is skipped.
@@ -148,7 +148,7 @@ pub struct Budget {
     /// What both are counted over.
     pub per: BudgetPeriod,
     /// What happens when they are spent.
-    pub on_exhausted: Exhausted,
+    pub on_exhausted: ExhaustedAction,
 }
 
 /// Everything about a run that is not its body.

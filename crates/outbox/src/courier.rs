@@ -1,7 +1,7 @@
 //! Carries messages from the outbox to people: at least once, with receipts, again after failures,
 //! and given up at some point with the reason kept.
 //!
-//! Where messages go is the business of whoever implements [`Channel`].
+//! Where messages go is decided by each [`Channel`].
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Notice;
 
 /// What a channel answers: a receipt, or why it could not and when to try again.
-pub type Delivered = Result<String, Undelivered>;
+pub type DeliveryResult = Result<String, DeliveryError>;
 
 /// A way to people.
 pub trait Channel: Send + Sync + 'static {
@@ -27,7 +27,7 @@ pub trait Channel: Send + Sync + 'static {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>>;
 }
 
 /// A message on its way.
@@ -51,7 +51,7 @@ impl<'a> Parcel<'a> {
         }
     }
 
-    /// Whether nobody tried before; a try that could not be made at all counts for none.
+    /// Whether this is the first try; a try that could not be made at all does not count.
     pub fn is_first_try(&self) -> bool {
         self.row.attempts <= 1
     }
@@ -67,15 +67,15 @@ impl<'a> Parcel<'a> {
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
         // A part that is sent twice is better than a message that ends in the middle.
         if let Err(error) = self.store.keep_parts(self.row.id, parts).await {
-            tracing::warn!(notice = self.row.id, %error, "how much of a message arrived is not kept");
+            tracing::warn!(notice = self.row.id, %error, "the number of delivered parts could not be stored");
         }
     }
 }
 
-/// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
-/// what carries the message is not there: it counts for no try, and is never the last word.
+/// Why a message did not arrive. A `blocked` failure means that no try was possible, because the channel
+/// is missing: it does not use up a try and is never the final result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Undelivered {
+pub struct DeliveryError {
     /// What went wrong.
     pub failure: Failure,
     /// How long the receiver wants to be left alone.
@@ -85,11 +85,11 @@ pub struct Undelivered {
 /// Messages are carried so many at a time.
 const TOGETHER: u32 = 16;
 
-/// How long a message is nobody else's while somebody tries to send it.
+/// How long a courier keeps a message for itself while it tries to send it.
 const TRY: SignedDuration = SignedDuration::from_secs(120);
 
-/// How long a try may take: it is over before the message may be somebody else's, and a channel
-/// that hangs does not hold up other messages for good.
+/// How long a try may take: it ends before another courier may take the message, and a channel that
+/// hangs does not delay other messages forever.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits between tries; after the last one a message is given up.
@@ -104,7 +104,7 @@ const LADDER: [SignedDuration; 8] = [
     SignedDuration::from_hours(6),
 ];
 
-/// How soon and how late somebody looks again whether what carries messages is back.
+/// The shortest and longest wait before a missing channel is checked again.
 const LOOK_AGAIN: [SignedDuration; 2] =
     [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
 
@@ -189,7 +189,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes messages that are due, so that nobody else sends them meanwhile.
+    /// Takes due messages, so that no other courier sends them meanwhile.
     async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
         let now = self.base.now();
         let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
@@ -242,7 +242,7 @@ impl Outbox {
                 let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
-            Err(error) => Err(Undelivered {
+            Err(error) => Err(DeliveryError {
                 failure: Failure::new(FailureClass::Invalid, error.to_string()),
                 retry_after: None,
             }),
@@ -256,7 +256,9 @@ impl Outbox {
         let tried = match &end {
             NoticeEnd::Sent { .. } => SendResult::Arrived,
             NoticeEnd::Again { at, .. } if asked.is_some() => SendResult::Refused(*at),
-            _ => SendResult::Failed,
+            NoticeEnd::Again { .. } | NoticeEnd::Later { .. } | NoticeEnd::Dead { .. } => {
+                SendResult::Failed
+            }
         };
         if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
             tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
@@ -269,7 +271,7 @@ impl Outbox {
     }
 }
 
-/// What came of a try.
+/// The result of a try.
 enum SendResult {
     Arrived,
     Failed,
@@ -289,7 +291,7 @@ struct Line {
 #[derive(Default)]
 struct Lines {
     waiting: Vec<Line>,
-    /// Places to which somebody sends just now; others without a place are only counted.
+    /// Receivers to which a task sends just now; tasks without a receiver are only counted.
     busy: Vec<String>,
     others: usize,
 }
@@ -337,8 +339,8 @@ impl Lines {
     }
 }
 
-/// A message that waited for others so long that its own try could outlast the time for which it is
-/// nobody else's: the instant from which it is due again.
+/// When a message is due again that waited so long for others that its own try could outlast the time
+/// for which it is taken.
 fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
     let patience = SignedDuration::try_from(PATIENCE).unwrap_or(TRY);
     let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
@@ -356,16 +358,16 @@ fn key_of(row: &NoticeRow) -> String {
     format!("notice-{}", digest.get(..32).unwrap_or(&digest))
 }
 
-fn no_answer() -> Undelivered {
+fn no_answer() -> DeliveryError {
     let message = format!("no answer within {} s", PATIENCE.as_secs());
-    Undelivered {
+    DeliveryError {
         failure: Failure::new(FailureClass::Timeout, message),
         retry_after: None,
     }
 }
 
 /// What follows a try that failed. A wrong address or token does not get better by waiting.
-fn after_failure(row: &NoticeRow, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
+fn after_failure(row: &NoticeRow, undelivered: &DeliveryError, now: Timestamp) -> NoticeEnd {
     let failure = &undelivered.failure;
     let error = format!("{}: {}", failure.class, failure.message);
     if failure.blocked {

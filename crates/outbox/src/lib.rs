@@ -6,5 +6,5 @@
 mod courier;
 mod notice;
 
-pub use courier::{Channel, Delivered, Outbox, Parcel, Undelivered};
+pub use courier::{Channel, DeliveryError, DeliveryResult, Outbox, Parcel};
 pub use notice::{Kind, Notice};

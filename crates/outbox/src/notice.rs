@@ -1,4 +1,4 @@
-//! Messages to people as values: what is said, about what, to whom.
+//! Messages to people as values: text, subject and receiver.
 //!
 //! They wait in the outbox of the store; `courier.rs` hands them over.
 
@@ -40,7 +40,9 @@ impl Kind {
             Outcome::Blocked => Self::Blocked,
             Outcome::Interrupted => Self::Interrupted,
             Outcome::Success => Self::Completion,
-            _ => Self::Failure,
+            Outcome::Error | Outcome::Skipped | Outcome::Missed | Outcome::Cancelled => {
+                Self::Failure
+            }
         }
     }
 
@@ -80,7 +82,7 @@ pub struct Notice {
     /// Where to; the default of the host when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The question that it asks, where whoever receives it can answer at once.
+    /// The question that it asks, if the receiver can answer at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
     /// Whether a yes to that question may be for all calls of its tool.

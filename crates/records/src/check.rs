@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::names::{WORDED, is_timing, says_when};
 use crate::phrase::{self, Clock, Field};
-use crate::place::{self, Written};
+use crate::place::{self, WrittenRecord};
 use crate::refusal::{Problem, Refusal};
 
 /// What is known about a tool.
@@ -20,7 +20,7 @@ use crate::refusal::{Problem, Refusal};
 pub enum ToolState {
     /// It is there.
     Known,
-    /// The servers were not asked yet, so nobody can say.
+    /// The servers have not been asked yet.
     Unknown,
     /// There is none of this name.
     Missing {
@@ -43,7 +43,7 @@ impl<F: Fn(&str) -> ToolState> Tools for F {
 
 /// A record that may be stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedRecord {
     /// The skill that it is.
     pub skill: Skill,
     /// The record as it is stored.
@@ -57,7 +57,11 @@ pub struct Checked {
 }
 
 /// Checks a record that was normalised.
-pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Checked, Refusal> {
+pub fn check(
+    record: &Object,
+    moment: &Moment,
+    tools: &dyn Tools,
+) -> Result<CheckedRecord, Refusal> {
     let written = place::write(record);
     let place = Place {
         file: "record.json",
@@ -96,7 +100,7 @@ pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Chec
     }
     problems.dedup();
     match (parsed.document, problems.is_empty()) {
-        (Some(Document::Skill(skill)), true) => Ok(Checked {
+        (Some(Document::Skill(skill)), true) => Ok(CheckedRecord {
             skill: *skill,
             record: record.clone(),
             waits: dormant && !Vec::is_empty(&missing_tools),
@@ -125,7 +129,7 @@ enum Weight {
 struct Reader<'a> {
     record: &'a Object,
     moment: &'a Moment,
-    written: &'a Written,
+    written: &'a WrittenRecord,
     dormant: bool,
 }
 
@@ -155,12 +159,12 @@ impl Reader<'_> {
                 "give a time that lies ahead, such as `tomorrow at 09:00` or `in: \"5 minutes\"`",
             );
         }
-        (weight, self.said(problem, found.rule))
+        (weight, self.explain_time(problem, found.rule))
     }
 
     /// The sentence about a time in prose, which says more than that it is no
     /// cron expression.
-    fn said(&self, problem: Problem, rule: Rule) -> Problem {
+    fn explain_time(&self, problem: Problem, rule: Rule) -> Problem {
         let timed = matches!(
             rule,
             Rule::InvalidCron | Rule::InvalidInstant | Rule::UnknownKey | Rule::InvalidValue
@@ -174,7 +178,7 @@ impl Reader<'_> {
             Some(Ok(_)) | None if rule == Rule::UnknownKey => {
                 let message = match self.timings() {
                     0 | 1 => format!("{} cannot be read without guessing", self.shown(key)),
-                    _ => format!("`{key}` stands beside another timing"),
+                    _ => format!("`{key}` is given beside another timing"),
                 };
                 Problem::new(problem.field, message)
                     .hint("give one of `schedule`, `interval_minutes`, `at` and `in_minutes`")
@@ -184,7 +188,7 @@ impl Reader<'_> {
     }
 
     /// What a timing in prose means.
-    fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::Refused>> {
+    fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::PhraseError>> {
         let value = self.config()?.get(key)?;
         // A number in quotes is a number that does not fit, and no words, where words are not meant.
         let prose = WORDED.contains(&key) || crate::json::number(value).is_none();
@@ -194,7 +198,7 @@ impl Reader<'_> {
             now: self.moment.now,
             zone: &zone,
         };
-        Some(phrase::read(text, Field::of(key), &clock))
+        Some(phrase::read(text, Field::from_key(key), &clock))
     }
 
     /// A timing for messages: its text, or else its name.
@@ -223,15 +227,15 @@ impl Reader<'_> {
     /// The field that a problem is about; what is missing has no place.
     fn field(&self, found: &Diagnostic) -> String {
         let missing = [
-            (Rule::MissingName, "there is no `name`", "name"),
+            (Rule::MissingName, "`name` is missing", "name"),
             (
                 Rule::MissingBody,
-                "there are no `instructions`",
+                "the record has no `instructions`",
                 "instructions",
             ),
             (
                 Rule::InvalidValue,
-                "there is no `trigger_type`",
+                "`trigger_type` is missing",
                 "trigger_type",
             ),
         ];
@@ -334,7 +338,7 @@ fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
                 } else {
                     format!("did you mean {}?", near.join(" or "))
                 };
-                Problem::new(field, format!("there is no tool `{name}`")).hint(hint)
+                Problem::new(field, format!("unknown tool `{name}`")).hint(hint)
             }
         };
         found.push((name, problem));

@@ -9,13 +9,13 @@ use jiff::tz::TimeZone;
 /// When a skill fires and what that costs: "once, today at 15:05
 /// (Europe/Berlin), direct, no model".
 pub fn describe(skill: &Skill, moment: &Moment) -> String {
-    told(skill, moment, first(skill, moment))
+    describe_at(skill, moment, first(skill, moment))
 }
 
 /// The same for a skill that is stored and stands at `next`, which is another instant than its
 /// first slot where it kept the grid that it had before. One that is off stands nowhere.
 pub fn describe_stored(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
-    told(skill, moment, next)
+    describe_at(skill, moment, next)
 }
 
 /// The first slot of a skill that begins to fire now.
@@ -23,15 +23,19 @@ fn first(skill: &Skill, moment: &Moment) -> Option<Timestamp> {
     schedule(skill, moment)?.next_after(moment.now)
 }
 
-fn told(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
-    let mut words = format!("{}, {}", when(skill, moment, next), how(skill));
+fn describe_at(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
+    let mut words = format!(
+        "{}, {}",
+        describe_time(skill, moment, next),
+        describe_cost(skill)
+    );
     if !skill.policy.enabled {
         words.push_str(", disabled");
     }
     words
 }
 
-fn when(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
+fn describe_time(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
     let zone = zone(skill.timing.as_ref(), moment);
     match schedule(skill, moment) {
         Some(Schedule::At(at)) => {
@@ -86,7 +90,7 @@ fn zone(timing: Option<&Timing>, moment: &Moment) -> TimeZone {
     zone.unwrap_or_else(|| moment.zone.clone())
 }
 
-fn how(skill: &Skill) -> String {
+fn describe_cost(skill: &Skill) -> String {
     match (skill.tier(), &skill.body) {
         (Tier::Workflow, Body::Steps(workflow)) => {
             format!("workflow of {} steps, no model", workflow.steps.len())

@@ -40,7 +40,7 @@ pub fn job(args: &Object) -> Result<Object, Refusal> {
         json!(format!("Background job: {name}")),
     );
     record.insert("execution_plan".to_owned(), plan);
-    // Whoever queued it asks for its state.
+    // The caller that queued it asks for its state.
     record.insert("notify_on_completion".to_owned(), json!(false));
     let agent = find(&args, &["agent_id", "agent"]).and_then(|key| json::take(&mut args, &key));
     let agent = agent.filter(Value::is_string).unwrap_or(json!("thinker"));
@@ -84,7 +84,7 @@ fn flattened(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
     let own = ["tool_name", "tool", "workflow_steps", "steps", "function"];
     if find(args, &own).is_none() {
         let Some(tool) = kind.filter(|kind| !kind.trim().is_empty() && !is_kind(kind)) else {
-            return refuse("action", "there is no `action`");
+            return refuse("action", "`action` is missing");
         };
         // `"action": "telegram_send_message"` with its arguments beside it.
         args.insert("toolName".to_owned(), tool.into());

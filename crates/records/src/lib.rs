@@ -52,13 +52,13 @@ mod refusal;
 mod schemas;
 mod target;
 
-pub use check::{Checked, ToolState, Tools, check};
+pub use check::{CheckedRecord, ToolState, Tools, check};
 pub use deft_skillfile::Moment;
 pub use describe::{describe, describe_stored};
 pub use filter::{Filter, filter};
 pub use job::job;
 pub use merge::merge;
-pub use normalise::{Normalised, normalise};
+pub use normalise::{NormalisedRecord, normalise};
 pub use phrase::read_schedule;
 pub use refusal::{Problem, Refusal};
 pub use schemas::{ToolSchema, tool_schemas};

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::json;
 use crate::names::says_when;
-use crate::normalise::{COMPLETE, Draft, Normalised, SHAPE, first_sentence, plan_tools};
+use crate::normalise::{COMPLETE, Draft, NormalisedRecord, SHAPE, first_sentence, plan_tools};
 
 /// Makes a record of one that is stored and the changes a model asks for.
 ///
 /// A field that is given replaces the old one, `null` removes it, and a new
 /// timing replaces the old timing entirely. A zone that was asked for stays.
-pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> Normalised {
+pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> NormalisedRecord {
     let mut given = Draft::new(changes.clone(), moment);
     given.changes = true;
     if let Some(zone) = zone(existing).and_then(|name| parse_zone(name).ok()) {

@@ -10,14 +10,14 @@ use deft_model::Object;
 use serde_json::Value;
 
 /// A record written down.
-pub(crate) struct Written {
+pub(crate) struct WrittenRecord {
     pub text: String,
     fields: Vec<(String, Range<usize>)>,
 }
 
 /// Writes a record down.
-pub(crate) fn write(record: &Object) -> Written {
-    let mut written = Written {
+pub(crate) fn write(record: &Object) -> WrittenRecord {
+    let mut written = WrittenRecord {
         text: String::new(),
         fields: Vec::new(),
     };
@@ -25,7 +25,7 @@ pub(crate) fn write(record: &Object) -> Written {
     written
 }
 
-impl Written {
+impl WrittenRecord {
     /// The path of the innermost field that holds a place.
     pub(crate) fn field(&self, place: &Range<usize>) -> &str {
         let holds = |range: &Range<usize>| range.start <= place.start && place.end <= range.end;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use deft_model::{DomainIndex, Revision, SkillId};
 use deft_skillfile::Severity;
 
-use crate::snapshot::{FileReport, Snapshot, State};
+use crate::report::{FileReport, State};
+use crate::snapshot::Snapshot;
 
 /// One difference, in the order in which they are announced.
 #[derive(Clone, Debug, PartialEq, Eq)]

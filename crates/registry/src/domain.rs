@@ -7,15 +7,25 @@ use std::sync::Arc;
 
 use deft_model::{Dialect, DomainIndex, SkillId, Text};
 
-use crate::snapshot::Domain;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
+
+/// A domain and the skills in it.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its overview.
+    pub index: Arc<DomainIndex>,
+    /// Whether the overview was made up because no file has it.
+    pub generated: bool,
+    /// Its skills, by name.
+    pub skills: Vec<SkillId>,
+}
 
 /// Groups skills by domain and gives each domain its overview.
 pub(crate) fn group<'a>(
-    skills: impl Iterator<Item = &'a Arc<Loaded>>,
+    skills: impl Iterator<Item = &'a Arc<LoadedSkill>>,
     indexes: BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
 ) -> BTreeMap<String, Domain> {
-    let mut members: BTreeMap<&str, Vec<&Loaded>> = BTreeMap::new();
+    let mut members: BTreeMap<&str, Vec<&LoadedSkill>> = BTreeMap::new();
     for loaded in skills {
         if let Some(domain) = &loaded.skill.domain {
             members.entry(domain).or_default().push(loaded);
@@ -47,7 +57,7 @@ pub(crate) fn group<'a>(
 }
 
 /// An overview in the form that people write (S2.7).
-fn overview(domain: &str, skills: &[&Loaded]) -> DomainIndex {
+fn overview(domain: &str, skills: &[&LoadedSkill]) -> DomainIndex {
     let names: Vec<&str> = skills
         .iter()
         .map(|loaded| action(&loaded.skill.id))

@@ -70,7 +70,7 @@ fn check(metadata: &Metadata) -> io::Result<()> {
 const SYSTEM_FILE: &str = "it is a file of the system, not one of a disk";
 
 fn check_kind(kind: FileType) -> io::Result<()> {
-    match what(kind) {
+    match special_name(kind) {
         None => Ok(()),
         Some(what) => Err(refused(&format!("it is {what}, not a regular file"))),
     }
@@ -80,8 +80,8 @@ fn refused(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// What something is that is neither a regular file nor a link.
-fn what(kind: FileType) -> Option<&'static str> {
+/// The name of a kind of file that is neither a regular file nor a link.
+fn special_name(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
     }
@@ -130,6 +130,11 @@ pub(crate) fn is_on_system_device(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn is_on_system_device(_: &Metadata) -> bool {
     false
+}
+
+/// The name of a file or folder, if it is text.
+pub(crate) fn file_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
 }
 
 #[cfg(test)]

@@ -8,8 +8,6 @@
 //! This crate reads skill folders and writes nothing. It does not know what a
 //! skill means (that is `skillfile`), runs nothing and keeps no history.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod agents;
 mod change;
 mod digest;
@@ -22,23 +20,29 @@ mod list;
 mod live;
 mod load;
 mod options;
+mod report;
 mod scan;
+mod shared;
 mod siblings;
 mod snapshot;
 mod stamp;
+mod survey;
 mod territory;
 mod tree;
 mod unit;
 mod walk;
 mod watch;
 
-pub use agents::{DEFAULT_AGENT, LoadedAgent, default_agent};
+pub use agents::{DEFAULT_AGENT, default_agent};
 pub use change::{Change, changes};
+pub use domain::Domain;
 pub use file::{open_regular, read_regular, read_text};
-pub use live::{Registry, Watching};
+pub use live::Registry;
 pub use load::refusal;
 pub use options::{MAX_FILE_BYTES, Options, Watch};
-pub use snapshot::{Domain, FileReport, Snapshot, State};
-pub use unit::Loaded;
+pub use report::{FileReport, State};
+pub use shared::WatchMode;
+pub use snapshot::Snapshot;
+pub use unit::{LoadedAgent, LoadedSkill};
 pub use walk::skill_mds;
 pub use watch::can_watch;

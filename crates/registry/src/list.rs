@@ -69,7 +69,7 @@ impl Listing {
         if is_litter(name) {
             return;
         }
-        match FileKind::of(name) {
+        match FileKind::from_name(name) {
             Some(FileKind::SkillMd) if name == "SKILL.md" || self.skill_md.is_none() => {
                 self.others.extend(self.skill_md.replace(entry.path()));
             }
@@ -85,7 +85,7 @@ impl Listing {
     /// A file that should define something stays in the lists, so that it is reported as broken. All
     /// others are left out with a warning.
     fn refuse(&mut self, entry: &DirEntry, name: &str, mut problem: Diagnostic) {
-        if FileKind::of(name).is_some() && !entry.path().is_dir() {
+        if FileKind::from_name(name).is_some() && !entry.path().is_dir() {
             problem.severity = Severity::Error;
             self.refused.insert(entry.path(), problem);
             self.add(entry, name);

@@ -5,18 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deft_skillfile::{Diagnostic, Document, Parsed, Place, Profile, Rule, has_errors, parse};
+use deft_skillfile::{Diagnostic, Document, ParsedFile, Place, Profile, Rule, has_errors, parse};
 
-use crate::agents::LoadedAgent;
 use crate::digest::revision;
-use crate::file::read_known;
-use crate::scan::{Survey, file_name};
+use crate::file::{file_name, read_known};
 use crate::siblings;
 use crate::stamp::Stamp;
-use crate::unit::{Definition, Loaded, Outcome, Unit};
+use crate::survey::Survey;
+use crate::unit::{Definition, LoadedAgent, LoadedSkill, Outcome, Unit};
 
 /// How the files of one folder are to be read.
-pub(crate) struct Reading<'a> {
+pub(crate) struct FolderContext<'a> {
     pub survey: &'a Survey<'a>,
     pub domain: Option<Arc<str>>,
     /// The files beside a `SKILL.md`; empty for everything else.
@@ -26,26 +25,26 @@ pub(crate) struct Reading<'a> {
 }
 
 /// Reads a file, or keeps what is known of it when nothing changed.
-pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Unit {
-    if let Some(problem) = reading.refused.get(path) {
-        return refused(reading, path, problem, old);
+pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>) -> Unit {
+    if let Some(problem) = context.refused.get(path) {
+        return refused(context, path, problem, old);
     }
     let metadata = path.metadata();
     let stamp = metadata.as_ref().ok().map(Stamp::from_metadata);
-    if let Some(old) = old.filter(|old| is_same(reading, old, stamp)) {
+    if let Some(old) = old.filter(|old| is_same(context, old, stamp)) {
         return old.clone();
     }
-    let content = metadata
-        .and_then(|metadata| read_known(path, &metadata, reading.survey.options.max_file_bytes));
+    let read = metadata
+        .and_then(|metadata| read_known(path, &metadata, context.survey.options.max_file_bytes));
     // A file without a byte is most likely being written; another event will
     // say when it is there, and the next rescan if it stays as it is.
-    let unfinished = reading.survey.live && content.as_ref().is_ok_and(Vec::is_empty);
+    let unfinished = context.survey.live && read.as_ref().is_ok_and(Vec::is_empty);
     let stamp = stamp.filter(|_| !unfinished);
-    let (outcome, diagnostics) = match content {
+    let (outcome, diagnostics) = match read {
         Ok(_) if unfinished => old.map_or((Outcome::Ignored, Vec::new()), |old| {
             (old.outcome.clone(), old.diagnostics.to_vec())
         }),
-        Ok(bytes) => interpret(reading, path, &bytes, old),
+        Ok(bytes) => interpret(context, path, &bytes, old),
         Err(problem) => (Outcome::Broken(last_good(old)), vec![refusal(&problem)]),
     };
     Unit {
@@ -53,29 +52,34 @@ pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Un
         outcome,
         diagnostics: diagnostics.into(),
         stamp,
-        domain: reading.domain.clone(),
-        sibling_stamps: reading.siblings.as_slice().into(),
+        domain: context.domain.clone(),
+        sibling_stamps: context.siblings.as_slice().into(),
     }
 }
 
-/// A file that is not opened: a link to somewhere else, or no regular file.
-fn refused(reading: &Reading<'_>, path: &Path, problem: &Diagnostic, old: Option<&Unit>) -> Unit {
+/// A file that is not opened: a link to the outside, or no regular file.
+fn refused(
+    context: &FolderContext<'_>,
+    path: &Path,
+    problem: &Diagnostic,
+    old: Option<&Unit>,
+) -> Unit {
     Unit {
         path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
         outcome: Outcome::Broken(last_good(old)),
         diagnostics: vec![problem.clone()].into(),
         stamp: None,
-        domain: reading.domain.clone(),
-        sibling_stamps: reading.siblings.as_slice().into(),
+        domain: context.domain.clone(),
+        sibling_stamps: context.siblings.as_slice().into(),
     }
 }
 
-fn is_same(reading: &Reading<'_>, old: &Unit, stamp: Option<Stamp>) -> bool {
+fn is_same(context: &FolderContext<'_>, old: &Unit, stamp: Option<Stamp>) -> bool {
     stamp.is_some()
         && old.stamp == stamp
-        && old.domain == reading.domain
-        && *old.sibling_stamps == *reading.siblings
-        && !is_forced(reading, &old.path)
+        && old.domain == context.domain
+        && *old.sibling_stamps == *context.siblings
+        && !is_forced(context, &old.path)
 }
 
 /// The problem of a file that cannot be read.
@@ -88,15 +92,15 @@ pub fn refusal(problem: &io::Error) -> Diagnostic {
 }
 
 /// Whether an event named the file, or one beside it that belongs to it.
-fn is_forced(reading: &Reading<'_>, path: &Path) -> bool {
-    let forced = reading.survey.forced;
+fn is_forced(context: &FolderContext<'_>, path: &Path) -> bool {
+    let forced = context.survey.forced;
     let folder = path.parent().unwrap_or(path);
     let beside = |(name, _): &(String, Stamp)| forced.contains(&folder.join(name));
-    forced.contains(path) || (!forced.is_empty() && reading.siblings.iter().any(beside))
+    forced.contains(path) || (!forced.is_empty() && context.siblings.iter().any(beside))
 }
 
 fn interpret(
-    reading: &Reading<'_>,
+    context: &FolderContext<'_>,
     path: &Path,
     bytes: &[u8],
     old: Option<&Unit>,
@@ -104,15 +108,15 @@ fn interpret(
     let place = Place {
         file: file_name(path).unwrap_or_default(),
         folder: path.parent().and_then(file_name).unwrap_or_default(),
-        domain: reading.domain.as_deref(),
+        domain: context.domain.as_deref(),
     };
-    let parsed = parse(bytes, &place, Profile::Deft, reading.survey.moment);
+    let parsed = parse(bytes, &place, Profile::Deft, context.survey.moment);
     let outcome = match parsed {
-        Parsed {
+        ParsedFile {
             document: Some(Document::Domain(index)),
             ..
         } => Outcome::Good(Definition::Domain(Arc::new(index))),
-        Parsed {
+        ParsedFile {
             document: Some(Document::Agent(agent)),
             ..
         } => Outcome::Good(Definition::Agent(Arc::new(LoadedAgent {
@@ -120,30 +124,30 @@ fn interpret(
             revision: revision(place.file, bytes, &[]),
             path: Some(old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path))),
         }))),
-        Parsed {
+        ParsedFile {
             document: Some(Document::Skill(skill)),
             ..
         } => {
-            let siblings = hash_siblings(reading, path, old);
-            Outcome::Good(Definition::Skill(Arc::new(Loaded {
+            let siblings = hash_siblings(context, path, old);
+            Outcome::Good(Definition::Skill(Arc::new(LoadedSkill {
                 revision: revision(place.file, bytes, &siblings),
                 skill: *skill,
                 path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
                 siblings,
             })))
         }
-        Parsed {
+        ParsedFile {
             document: None,
             ref diagnostics,
             ..
         } if !has_errors(diagnostics) => Outcome::Ignored,
-        Parsed { document: None, .. } => Outcome::Broken(last_good(old)),
+        ParsedFile { document: None, .. } => Outcome::Broken(last_good(old)),
     };
     (outcome, parsed.diagnostics)
 }
 
 fn hash_siblings(
-    reading: &Reading<'_>,
+    context: &FolderContext<'_>,
     path: &Path,
     old: Option<&Unit>,
 ) -> Vec<deft_model::SiblingFile> {
@@ -152,12 +156,12 @@ fn hash_siblings(
         Some(Definition::Domain(_) | Definition::Agent(_)) | None => None,
     });
     let folder = path.parent().unwrap_or(Path::new(""));
-    let max_bytes = reading.survey.options.max_sibling_bytes;
+    let max_bytes = context.survey.options.max_sibling_bytes;
     siblings::hash(
         folder,
-        &reading.siblings,
+        &context.siblings,
         known,
-        reading.survey.forced,
+        context.survey.forced,
         max_bytes,
     )
 }

@@ -1,142 +1,24 @@
 //! Reads one folder: which files define something, and which folders below
 //! are to be read on their own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use deft_skillfile::{Diagnostic, Moment, Rule};
+use deft_skillfile::{Diagnostic, Rule};
 
 use crate::agents;
-use crate::file::{is_on_system_device, read_regular};
+use crate::file::{file_name, is_on_system_device, read_regular};
 use crate::list::{Listing, list};
-use crate::load::{Reading, load, refusal};
-use crate::options::{MAX_FILE_BYTES, Options};
+use crate::load::{FolderContext, load, refusal};
+use crate::options::MAX_FILE_BYTES;
 use crate::siblings;
 use crate::stamp::{FolderId, folder_id};
-use crate::territory::Territory;
+use crate::survey::{Folder, Survey, Visit};
 use crate::unit::{Definition, Outcome, Unit};
 
 /// How many links may lie on one path; each one multiplies what is found.
 const MAX_LINKS: usize = 3;
-
-/// What all folders of one scan share.
-pub(crate) struct Survey<'a> {
-    pub options: &'a Options,
-    pub moment: &'a Moment,
-    /// Whether files may be in the making: an event may come between the
-    /// creation of a file and its first byte.
-    pub live: bool,
-    /// Files that are read again even if they look unchanged, because an event
-    /// named them.
-    pub forced: &'a HashSet<PathBuf>,
-    /// Where links may lead.
-    pub territory: Territory,
-    /// How many folders were entered so far.
-    entered: AtomicUsize,
-    /// How many of them a link led to.
-    linked: AtomicUsize,
-    began: Instant,
-}
-
-impl<'a> Survey<'a> {
-    pub(crate) fn new(
-        options: &'a Options,
-        moment: &'a Moment,
-        live: bool,
-        forced: &'a HashSet<PathBuf>,
-    ) -> Self {
-        Self {
-            options,
-            moment,
-            live,
-            forced,
-            territory: Territory::new(options),
-            entered: AtomicUsize::new(0),
-            linked: AtomicUsize::new(0),
-            began: Instant::now(),
-        }
-    }
-
-    /// Counts a folder; says why it is one too many.
-    fn count(&self, visit: &Visit) -> Result<(), Diagnostic> {
-        let over = |count: &AtomicUsize, most: usize| count.fetch_add(1, Ordering::Relaxed) >= most;
-        let message = if over(&self.entered, self.options.max_folders) {
-            format!(
-                "more than {} folders; the rest is not read",
-                self.options.max_folders
-            )
-        } else if visit.links > 0 && over(&self.linked, self.options.max_linked_folders) {
-            format!(
-                "links lead to more than {} folders; the rest is not followed",
-                self.options.max_linked_folders
-            )
-        } else if self.began.elapsed() > self.options.max_scan_time {
-            format!(
-                "reading all folders takes longer than {} s; the rest is not read",
-                self.options.max_scan_time.as_secs()
-            )
-        } else {
-            return Ok(());
-        };
-        let help =
-            "take folders that hold no skills out of `paths`, and links to them out of the skills";
-        Err(Diagnostic::new(Rule::TooManyFolders, message).with_help(help))
-    }
-}
-
-/// A folder that is to be read.
-#[derive(Clone, Debug)]
-pub(crate) struct Visit {
-    pub path: PathBuf,
-    /// The root it is below.
-    pub root: Arc<Path>,
-    /// How far below its root it is.
-    pub depth: usize,
-    /// How many links lie on the way.
-    pub links: usize,
-    /// The domain that applies to its files.
-    pub domain: Option<Arc<str>>,
-    /// The folders above it, to notice loops.
-    pub above: Arc<Vec<FolderId>>,
-}
-
-impl Visit {
-    pub(crate) fn root(path: &Path) -> Self {
-        Self {
-            path: path.to_path_buf(),
-            root: Arc::from(path),
-            depth: 0,
-            links: 0,
-            domain: None,
-            above: Arc::default(),
-        }
-    }
-}
-
-/// A folder as it was read.
-#[derive(Clone, Debug)]
-pub(crate) struct Folder {
-    pub visit: Visit,
-    /// The files in it that define something, or should.
-    pub units: Vec<Unit>,
-    /// The folders below it that are read on their own, by path.
-    pub children: Vec<PathBuf>,
-    /// Folders below it that only hold files of its skill.
-    pub inner: Vec<PathBuf>,
-    /// Whether there is a `SKILL.md` of any kind in it.
-    pub has_skill_md: bool,
-    /// Whether it is the folder of one skill, which owns everything below.
-    pub is_skill: bool,
-    /// The domain of the folders below, where an index or a folder above says.
-    pub below: Option<Arc<str>>,
-    /// What is wrong with the folder itself.
-    pub problems: Vec<Diagnostic>,
-    /// Links, pipes and devices in it that are not read, and why.
-    pub left_out: Vec<(PathBuf, Diagnostic)>,
-}
 
 /// Reads one folder and says which folders below it to read next. `old` is how
 /// it was last time; what did not change is kept.
@@ -236,7 +118,7 @@ fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, List
 fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option<&Folder>) {
     let units = old.iter().flat_map(|old| &old.units);
     let known: HashMap<&Path, &Unit> = units.map(|unit| (&*unit.path, unit)).collect();
-    let mut reading = Reading {
+    let mut context = FolderContext {
         survey,
         domain: folder.visit.domain.clone(),
         siblings: Vec::new(),
@@ -248,7 +130,7 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
         .iter()
         .any(|root| **root == *folder.visit.root)
     {
-        agents::fill(&reading, folder, listing, &known);
+        agents::fill(&context, folder, listing, &known);
         return;
     }
     let is_refused = |path: &PathBuf| listing.refused.contains_key(path);
@@ -259,15 +141,15 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
         let around = siblings::collect(&beside, &listing.folders, &survey.territory);
         folder.problems.extend(around.problem);
         folder.left_out.extend(around.left_out);
-        reading.siblings = around.files;
-        let unit = load(&reading, skill_md, known.get(skill_md.as_path()).copied());
-        reading.siblings.clear();
+        context.siblings = around.files;
+        let unit = load(&context, skill_md, known.get(skill_md.as_path()).copied());
+        context.siblings.clear();
         folder.is_skill =
             is_refused(skill_md) || owns_folder(&unit, listing, survey.options.max_file_bytes);
         if let Some(Definition::Domain(index)) = unit.outcome.live()
             && folder.visit.depth > 0
         {
-            reading.domain = Some(Arc::from(index.domain.as_str()));
+            context.domain = Some(Arc::from(index.domain.as_str()));
         }
         folder.units.push(unit);
         if folder.is_skill {
@@ -287,7 +169,7 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
     let units = listing
         .files
         .iter()
-        .map(|path| load(&reading, path, known.get(path.as_path()).copied()));
+        .map(|path| load(&context, path, known.get(path.as_path()).copied()));
     folder.units.extend(units);
 }
 
@@ -356,8 +238,4 @@ fn domain_below(folder: &Folder) -> Option<Arc<str>> {
             Some(Definition::Skill(_) | Definition::Agent(_)) | None => None,
         });
     index.or_else(|| folder.visit.domain.clone())
-}
-
-pub(crate) fn file_name(path: &Path) -> Option<&str> {
-    path.file_name().and_then(|name| name.to_str())
 }

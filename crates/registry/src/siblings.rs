@@ -10,7 +10,7 @@ use crate::digest::digest_file;
 use crate::list::{Listing, is_litter, list};
 use crate::stamp::Stamp;
 use crate::territory::Territory;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
 
 /// The most files that are listed for one skill; folders with more are not
 /// skills but checkouts.
@@ -133,7 +133,7 @@ pub(crate) fn warning(problem: &Diagnostic) -> Diagnostic {
 pub(crate) fn hash(
     folder: &Path,
     files: &[(String, Stamp)],
-    old: Option<(&Loaded, &[(String, Stamp)])>,
+    old: Option<(&LoadedSkill, &[(String, Stamp)])>,
     forced: &HashSet<PathBuf>,
     max_bytes: u64,
 ) -> Vec<SiblingFile> {

@@ -8,86 +8,30 @@ use std::sync::Arc;
 use deft_model::{DomainIndex, SkillId};
 use deft_skillfile::{Diagnostic, Moment, Rule, has_errors, slug};
 
-use crate::agents::{Agents, LoadedAgent};
-use crate::domain;
+use crate::agents::Agents;
+use crate::domain::{self, Domain};
+use crate::file::file_name;
 use crate::options::Options;
-use crate::scan::Folder;
+use crate::report::{FileReport, State};
+use crate::survey::Folder;
 use crate::tree::Tree;
-use crate::unit::{Definition, Loaded, Outcome, Unit};
+use crate::unit::{Definition, LoadedAgent, LoadedSkill, Outcome, Unit};
 
 /// What is loaded: immutable, shared by all readers, replaced as a whole.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    skills: BTreeMap<SkillId, Arc<Loaded>>,
+    skills: BTreeMap<SkillId, Arc<LoadedSkill>>,
     domains: BTreeMap<String, Domain>,
     agents: Agents,
     files: Vec<FileReport>,
     tree: Tree,
 }
 
-/// A domain and the skills in it.
-#[derive(Clone, Debug)]
-pub struct Domain {
-    /// Its overview.
-    pub index: Arc<DomainIndex>,
-    /// Whether the overview was made up because no file has it.
-    pub generated: bool,
-    /// Its skills, by name.
-    pub skills: Vec<SkillId>,
-}
-
-/// What became of one file or folder.
-#[derive(Clone, Debug)]
-pub struct FileReport {
-    /// The file or folder.
-    pub path: Arc<Path>,
-    /// The root it was found in.
-    pub root: Arc<Path>,
-    /// What became of it.
-    pub state: State,
-    /// What is wrong with it.
-    pub diagnostics: Arc<[Diagnostic]>,
-}
-
-impl FileReport {
-    /// Why it is not read at all, for a link, pipe or device that defines nothing.
-    pub fn left_out(&self) -> Option<&Diagnostic> {
-        let why = self.diagnostics.first()?;
-        let rule = matches!(why.rule, Rule::LinkOutside | Rule::SpecialFile);
-        (rule && self.state == State::Ignored).then_some(why)
-    }
-}
-
-/// What became of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It defines this skill.
-    Loaded(SkillId),
-    /// It is the index of this domain.
-    Index(String),
-    /// It defines this agent.
-    Agent(String),
-    /// Another file defines the same skill or domain and comes first.
-    Shadowed {
-        /// What both define.
-        id: String,
-        /// The file that counts.
-        by: Arc<Path>,
-    },
-    /// It cannot be loaded; what it said before may still be in use.
-    Broken {
-        /// The skill or agent that is kept as it was.
-        kept: Option<SkillId>,
-    },
-    /// It is not meant to be a skill.
-    Ignored,
-}
-
 impl Snapshot {
     /// The same with skills that were written elsewhere. Each takes the place of a file of the same
     /// name.
     #[must_use]
-    pub fn joined(mut self, others: impl IntoIterator<Item = Loaded>) -> Self {
+    pub fn joined(mut self, others: impl IntoIterator<Item = LoadedSkill>) -> Self {
         let others = others.into_iter();
         let others = others.map(|other| (other.skill.id.clone(), Arc::new(other)));
         self.skills.extend(others);
@@ -97,7 +41,7 @@ impl Snapshot {
     /// The same with other contents for some of its skills; none leaves a skill out. It cannot be
     /// compared with the disk any more.
     #[must_use]
-    pub fn edited(&self, edited: BTreeMap<SkillId, Option<Loaded>>) -> Self {
+    pub fn edited(&self, edited: BTreeMap<SkillId, Option<LoadedSkill>>) -> Self {
         let mut skills = self.skills.clone();
         let mut domains = self.domains.clone();
         for (id, loaded) in edited {
@@ -119,10 +63,9 @@ impl Snapshot {
         }
     }
 
-    /// The same with the last good state of skills whose files are broken, where somebody still
-    /// knows it.
+    /// The same with the last good state of skills whose files are broken, as far as it is known.
     #[must_use]
-    pub fn recalled(self, options: &Options, last_good: Vec<Loaded>) -> Self {
+    pub fn recalled(self, options: &Options, last_good: Vec<LoadedSkill>) -> Self {
         if last_good.is_empty() {
             return self;
         }
@@ -170,7 +113,7 @@ impl Snapshot {
     }
 
     /// The skills, by id.
-    pub fn skills(&self) -> impl Iterator<Item = &Arc<Loaded>> {
+    pub fn skills(&self) -> impl Iterator<Item = &Arc<LoadedSkill>> {
         self.skills.values()
     }
 
@@ -180,13 +123,13 @@ impl Snapshot {
     }
 
     /// The skill with this id.
-    pub fn skill(&self, id: &str) -> Option<&Arc<Loaded>> {
+    pub fn skill(&self, id: &str) -> Option<&Arc<LoadedSkill>> {
         self.skills.get(id)
     }
 
     /// The skill that a name means: by id, by its name if only one has it, or by words that make
     /// its id, such as `Morning Briefing`.
-    pub fn find(&self, name: &str) -> Option<&Arc<Loaded>> {
+    pub fn find(&self, name: &str) -> Option<&Arc<LoadedSkill>> {
         let by_name = || {
             let mut same = self
                 .skills()
@@ -319,7 +262,7 @@ impl Snapshot {
         }
     }
 
-    fn add_skill(&mut self, loaded: &Arc<Loaded>) -> State {
+    fn add_skill(&mut self, loaded: &Arc<LoadedSkill>) -> State {
         let id = loaded.skill.id.clone();
         match self.skills.entry(id.clone()) {
             Entry::Vacant(free) => {
@@ -358,8 +301,7 @@ fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item 
         .into_iter()
         .filter(|folder| !folder.is_skill)
         .flat_map(|root| &root.children);
-    let hidden =
-        |path: &Path| crate::scan::file_name(path).is_none_or(|name| name.starts_with('.'));
+    let hidden = |path: &Path| file_name(path).is_none_or(|name| name.starts_with('.'));
     let is_empty = move |path: &&PathBuf| {
         !hidden(path)
             && tree
@@ -367,7 +309,7 @@ fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item 
                 .all(|folder| folder.units.is_empty() && folder.problems.is_empty())
     };
     children.filter(is_empty).map(move |path| {
-        let name = crate::scan::file_name(path).unwrap_or_default();
+        let name = file_name(path).unwrap_or_default();
         let note = Diagnostic::new(Rule::MissingSkillMd, format!("No SKILL.md found in {name}"))
             .with_help("add one, or move the folder away from the skills");
         FileReport {

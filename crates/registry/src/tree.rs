@@ -8,8 +8,9 @@ use deft_skillfile::Moment;
 use rayon::prelude::*;
 
 use crate::options::Options;
-use crate::scan::{Folder, Survey, Visit, scan};
-use crate::unit::{Definition, Loaded, Outcome, Unit};
+use crate::scan::scan;
+use crate::survey::{Folder, Survey, Visit};
+use crate::unit::{Definition, LoadedSkill, Outcome, Unit};
 
 /// Folders by path. Folders are shared between trees, so that a change reads
 /// only what changed.
@@ -72,7 +73,7 @@ impl Tree {
     }
 
     /// Lets a broken file of which nothing is known define what it did before.
-    pub(crate) fn recall(&mut self, loaded: &Arc<Loaded>) {
+    pub(crate) fn recall(&mut self, loaded: &Arc<LoadedSkill>) {
         let lost =
             |unit: &Unit| unit.path == loaded.path && matches!(unit.outcome, Outcome::Broken(None));
         let mut folders = self.folders.values_mut();

@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_model::{Dialect, DomainIndex, Revision, SiblingFile, Skill};
+use deft_model::{Agent, Dialect, DomainIndex, Revision, SiblingFile, Skill};
 use deft_skillfile::Diagnostic;
 
-use crate::agents::LoadedAgent;
 use crate::stamp::Stamp;
 
 /// A skill as it was loaded: its content, its hash and the files around it.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedSkill {
     /// The skill.
     pub skill: Skill,
     /// The hash over all of its files.
@@ -22,11 +21,22 @@ pub struct Loaded {
     pub siblings: Vec<SiblingFile>,
 }
 
+/// An agent as it was loaded.
+#[derive(Clone, Debug)]
+pub struct LoadedAgent {
+    /// The agent.
+    pub agent: Agent,
+    /// The hash of its file.
+    pub revision: Revision,
+    /// The file that defines it; none for the default one.
+    pub path: Option<Arc<Path>>,
+}
+
 /// What a file defines.
 #[derive(Clone, Debug)]
 pub(crate) enum Definition {
     /// A skill.
-    Skill(Arc<Loaded>),
+    Skill(Arc<LoadedSkill>),
     /// The index of a domain.
     Domain(Arc<DomainIndex>),
     /// An agent.
@@ -59,7 +69,7 @@ impl Outcome {
 pub(crate) struct Unit {
     /// The file.
     pub path: Arc<Path>,
-    /// What came of it.
+    /// The result of loading it.
     pub outcome: Outcome,
     /// What is wrong with it.
     pub diagnostics: Arc<[Diagnostic]>,

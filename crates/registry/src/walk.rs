@@ -35,7 +35,7 @@ fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
             if !SKIPPED.contains(&name) && depth < MAX_DEPTH {
                 folders.push(entry.path());
             }
-        } else if FileKind::of(name) == Some(FileKind::SkillMd)
+        } else if FileKind::from_name(name) == Some(FileKind::SkillMd)
             && (name == "SKILL.md" || skill_md.is_none())
         {
             skill_md = Some(entry.path());

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::live::{Shared, Watching};
 use crate::options::{Options, Watch};
+use crate::shared::{Shared, WatchMode};
 
 /// What wakes the thread.
 pub(crate) enum Signal {
@@ -95,7 +95,7 @@ impl Watcher {
     /// what was loaded stays.
     fn guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
         if catch_unwind(AssertUnwindSafe(|| pass(self))).is_err() {
-            tracing::error!("reading skills failed; what was loaded before stays in use");
+            tracing::error!("reading skills failed; the loaded skills stay in use");
             self.restart(shared);
         }
     }
@@ -222,13 +222,13 @@ impl Watcher {
         self.names.clear();
         self.notifier = None;
         if shared.options.watch == Watch::Poll {
-            shared.set_watching(Watching::Polling("asked for".to_owned()));
+            shared.set_watching(WatchMode::Polling("asked for".to_owned()));
             return;
         }
         match notifier(self.signal.clone()) {
             Ok(notifier) => {
                 self.notifier = Some(notifier);
-                shared.set_watching(Watching::Events);
+                shared.set_watching(WatchMode::Events);
                 self.cover(shared);
             }
             Err(problem) => self.give_up(shared, &problem.to_string()),
@@ -242,7 +242,7 @@ impl Watcher {
         self.watched.clear();
         self.names.clear();
         tracing::warn!("file events are not available, polling instead: {reason}");
-        shared.set_watching(Watching::Polling(reason.to_owned()));
+        shared.set_watching(WatchMode::Polling(reason.to_owned()));
     }
 }
 

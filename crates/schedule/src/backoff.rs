@@ -1,6 +1,6 @@
 //! How long a skill rests after failures, and how quickly lost time is made up for.
 //!
-//! Streaks are counted, and runs are numbered, by whoever stores them.
+//! Not here: counting streaks and numbering runs, which the store does.
 
 use jiff::SignedDuration;
 

@@ -8,7 +8,8 @@ use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cron::{Cron, Fields};
+use crate::cron::Cron;
+use crate::fields::Fields;
 use crate::zone::second_run_ends;
 
 /// The wall times of a day on which an expression fires.

@@ -7,50 +7,28 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use croner::CronComponent;
-use croner::errors::CronError;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::error::{Error, quote, trimmed};
-use crate::field::{Field, Kind};
-use crate::item::Item;
+use crate::fields::Fields;
 use crate::words;
 use crate::zone::{resolve, second_run_ends};
 
 /// A cron expression; cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Cron(Arc<Parsed>);
+pub struct Cron(Arc<ParsedCron>);
 
 #[derive(PartialEq, Eq)]
-struct Parsed {
+struct ParsedCron {
     text: String,
     fields: Fields,
     follows_clock: bool,
     impossible: bool,
     search: croner::Cron,
-}
-
-/// A year of `*`, which is most of what parsing costs: croner marks 5000 years one by one.
-static EVERY_YEAR: LazyLock<Option<CronComponent>> = LazyLock::new(|| {
-    let (first, last) = Kind::Year.range();
-    let mut years = CronComponent::new(first, last, 0, 0);
-    years.parse("*").is_ok().then_some(years)
-});
-
-/// The seven fields; seconds and year are filled in when not written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fields {
-    pub(crate) second: Field,
-    pub(crate) minute: Field,
-    pub(crate) hour: Field,
-    pub(crate) day: Field,
-    pub(crate) month: Field,
-    pub(crate) weekday: Field,
-    pub(crate) year: Field,
 }
 
 impl Cron {
@@ -70,7 +48,7 @@ impl Cron {
                 .at(whole.clone())
                 .hint(error.to_string())
         })?;
-        Ok(Cron(Arc::new(Parsed {
+        Ok(Cron(Arc::new(ParsedCron {
             text: text[whole].to_owned(),
             follows_clock: fields.follows_clock(),
             impossible: fields.impossible(),
@@ -189,122 +167,6 @@ impl fmt::Debug for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Cron").field(&self.0.text).finish()
     }
-}
-
-impl Fields {
-    fn parse(text: &str) -> Result<Fields, Error> {
-        let parts: Vec<(usize, &str)> = split(text);
-        let (second, rest) = match parts.len() {
-            5 => (None, &parts[..]),
-            6 | 7 => (parts.first(), &parts[1..]),
-            count => return Err(wrong_count(text, count)),
-        };
-        let field = |kind, index: usize| match rest.get(index) {
-            Some((at, part)) => Field::parse(kind, part, *at),
-            None => Ok(Field::any(kind)),
-        };
-        let second = match second {
-            Some((at, part)) => Field::parse(Kind::Second, part, *at)?,
-            None => Field::parse(Kind::Second, "0", 0)?,
-        };
-        Ok(Fields {
-            second,
-            minute: field(Kind::Minute, 0)?,
-            hour: field(Kind::Hour, 1)?,
-            day: field(Kind::Day, 2)?,
-            month: field(Kind::Month, 3)?,
-            weekday: field(Kind::Weekday, 4)?,
-            year: field(Kind::Year, 5)?,
-        })
-    }
-
-    /// The same fields for croner.
-    fn search(&self) -> Result<croner::Cron, CronError> {
-        let mut text = String::new();
-        let Fields {
-            second,
-            minute,
-            hour,
-            day,
-            month,
-            weekday,
-            year,
-        } = self;
-        for field in [second, minute, hour, day, month, weekday] {
-            field.write_plain(&mut text);
-            text.push(' ');
-        }
-        let Some(every_year) = EVERY_YEAR.as_ref().filter(|_| year.any) else {
-            year.write_plain(&mut text);
-            return text.parse();
-        };
-        text.push('1');
-        let mut search: croner::Cron = text.parse()?;
-        search.pattern.years.clone_from(every_year);
-        Ok(search)
-    }
-
-    /// An hour of `*` or a step means real elapsed time, and so does one that lists every hour.
-    fn follows_clock(&self) -> bool {
-        self.hour.stepped || self.hour.values().len() == 24
-    }
-
-    /// No month in the list has any of the days, which croner would find out by searching 3000
-    /// years.
-    fn impossible(&self) -> bool {
-        if self.day.any || !self.weekday.any {
-            return false;
-        }
-        let longest = self
-            .month
-            .values()
-            .into_iter()
-            .map(longest_month)
-            .max()
-            .unwrap_or(31);
-        self.day.items.iter().all(|item| match item {
-            Item::Range { from, .. } => *from > longest,
-            Item::Nearest(day) => *day > longest,
-            Item::LastDay | Item::LastWorkday | Item::Nth { .. } | Item::LastWeekday(_) => false,
-        })
-    }
-}
-
-fn longest_month(month: u16) -> u16 {
-    match month {
-        2 => 29,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// The words of the text with where they start.
-fn split(text: &str) -> Vec<(usize, &str)> {
-    let start = text.as_ptr().addr();
-    text.split_whitespace()
-        .map(|part| (part.as_ptr().addr() - start, part))
-        .collect()
-}
-
-fn wrong_count(text: &str, count: usize) -> Error {
-    if count == 0 {
-        return Error::new("cron expression is empty").hint("write five fields: `0 9 * * *`");
-    }
-    let span = trimmed(text);
-    let what = if count < 5 { "too few" } else { "too many" };
-    let message = format!(
-        "cron expression {} has {what} fields",
-        quote(&text[span.clone()])
-    );
-    let extra = if count < 5 {
-        ""
-    } else {
-        " (6 with seconds first, 7 with a year last)"
-    };
-    let hint = format!(
-        "a cron expression has 5 fields: minute hour day month weekday{extra}; this one has {count}"
-    );
-    Error::new(message).at(span).hint(hint)
 }
 
 /// The fields a nickname stands for.

@@ -10,18 +10,7 @@ use std::ops::Range;
 
 use crate::error::{Error, quote};
 use crate::item::{Item, Part};
-
-/// Which of the seven fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Month,
-    Weekday,
-    Year,
-}
+use crate::kind::Kind;
 
 /// One parsed field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,59 +126,6 @@ impl Field {
                 // croner forgets that 7 is Sunday here, so the value is already 0 to 6.
                 Item::LastWeekday(day) => write!(out, "{day}L"),
             };
-        }
-    }
-}
-
-impl Kind {
-    /// The name used in messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Second => "seconds",
-            Kind::Minute => "minutes",
-            Kind::Hour => "hours",
-            Kind::Day => "days of the month",
-            Kind::Month => "months",
-            Kind::Weekday => "weekdays",
-            Kind::Year => "years",
-        }
-    }
-
-    /// The lowest and the highest value.
-    pub(crate) fn range(self) -> (u16, u16) {
-        match self {
-            Kind::Second | Kind::Minute => (0, 59),
-            Kind::Hour => (0, 23),
-            Kind::Day => (1, 31),
-            Kind::Month => (1, 12),
-            Kind::Weekday => (0, 7),
-            Kind::Year => (1, 5000),
-        }
-    }
-
-    /// The names of the values, from value 0.
-    pub(crate) fn names(self) -> &'static [&'static str] {
-        match self {
-            Kind::Month => &[
-                "", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV",
-                "DEC",
-            ],
-            Kind::Weekday => &["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"],
-            Kind::Second | Kind::Minute | Kind::Hour | Kind::Day | Kind::Year => &[],
-        }
-    }
-
-    /// What the field takes, for the reader of an error.
-    pub(crate) fn hint(self) -> String {
-        let (low, high) = self.range();
-        match self {
-            Kind::Month => "months go from 1 to 12, or JAN to DEC".into(),
-            Kind::Weekday => {
-                "weekdays go from 0 to 6 with Sunday as 0 (or 7), or SUN to SAT".into()
-            }
-            Kind::Second | Kind::Minute | Kind::Hour | Kind::Day | Kind::Year => {
-                format!("{} go from {low} to {high}", self.name())
-            }
         }
     }
 }

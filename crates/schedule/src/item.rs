@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, quote};
-use crate::field::Kind;
+use crate::kind::Kind;
 
 /// One entry of a field's comma-separated list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What becomes of the slots that have come: which one fires, which ones pass and why.
+//! Decides about slots whose time has come: which one fires, which ones are omitted and why.
 //!
 //! One function decides for the scheduler, the command line and the simulation. It keeps nothing:
 //! the earliest slot without a row comes in, and the next such slot goes out. Whether a run of the
@@ -35,11 +35,11 @@ impl Default for Rule {
     }
 }
 
-/// What becomes of the slots that have come.
+/// The decision about the slots whose time has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// Slots that do not run, in order; each stretch is to become one row.
-    pub passed: Vec<Passed>,
+    pub passed: Vec<OmittedSlots>,
     /// The slot to run now.
     pub fire: Option<Slot>,
     /// The earliest slot that is left, to be stored; it may have come already, so ask again.
@@ -58,7 +58,7 @@ pub struct Slot {
 
 /// Slots that do not run: one, or a stretch of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passed {
+pub struct OmittedSlots {
     /// The first.
     pub slot: Timestamp,
     /// The last, when there is more than one.
@@ -66,12 +66,12 @@ pub struct Passed {
     /// How many there are.
     pub count: u64,
     /// Why they do not run.
-    pub why: Why,
+    pub why: OmitReason,
 }
 
 /// Why a slot does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum OmitReason {
     /// The skill failed and rests.
     Backoff {
         /// When it may run again.
@@ -91,28 +91,30 @@ pub enum Why {
     Skipped,
 }
 
-impl Why {
+impl OmitReason {
     /// The outcome of the row.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Why::Backoff { .. } => Outcome::Skipped,
-            Why::Coalesced { .. } | Why::TooLate { .. } | Why::Skipped => Outcome::Missed,
+            OmitReason::Backoff { .. } => Outcome::Skipped,
+            OmitReason::Coalesced { .. } | OmitReason::TooLate { .. } | OmitReason::Skipped => {
+                Outcome::Missed
+            }
         }
     }
 
     /// The reason of the row as a sentence, with times in `zone`.
     pub fn reason(&self, zone: &TimeZone) -> String {
         match self {
-            Why::Backoff { until } => {
+            OmitReason::Backoff { until } => {
                 format!("backoff: it failed; next try at {}", show(*until, zone))
             }
-            Why::Coalesced { into } => {
+            OmitReason::Coalesced { into } => {
                 format!("could not run in time; {} runs for it", show(*into, zone))
             }
-            Why::TooLate { window } => {
+            OmitReason::TooLate { window } => {
                 format!("could not run in time, nor within its misfire window of {window:#}")
             }
-            Why::Skipped => {
+            OmitReason::Skipped => {
                 "could not run in time, and `misfire: skip` wants no late run".to_owned()
             }
         }
@@ -153,7 +155,7 @@ pub fn due(
         passed: Vec::new(),
     };
     if let Some(until) = backoff_until {
-        walk.pass_before(until, Why::Backoff { until });
+        walk.pass_before(until, OmitReason::Backoff { until });
     }
     walk.misfire(rule);
     let fire = walk.next.filter(|slot| *slot <= now).map(|at| Slot {
@@ -175,24 +177,24 @@ struct Walk<'a> {
     schedule: &'a Schedule,
     now: Timestamp,
     next: Option<Timestamp>,
-    passed: Vec<Passed>,
+    passed: Vec<OmittedSlots>,
 }
 
 impl Walk<'_> {
     /// Passes late slots until `next` is one that may fire.
     fn misfire(&mut self, rule: &Rule) {
-        let too_late = Why::TooLate {
+        let too_late = OmitReason::TooLate {
             window: rule.window,
         };
         // The first instants that are not late, and not outside the window.
         let on_time = before(self.now, LATE);
         let in_window = before(self.now, rule.window.max(SignedDuration::ZERO)).min(on_time);
         match rule.misfire {
-            Misfire::Skip => self.pass_before(on_time, Why::Skipped),
+            Misfire::Skip => self.pass_before(on_time, OmitReason::Skipped),
             Misfire::All => self.pass_before(in_window, too_late),
             Misfire::Once => match self.stand_in(on_time) {
                 Some(into) if into >= in_window => {
-                    self.pass_before(into, Why::Coalesced { into });
+                    self.pass_before(into, OmitReason::Coalesced { into });
                 }
                 Some(_) => self.pass_before(on_time, too_late),
                 None => {}
@@ -209,14 +211,14 @@ impl Walk<'_> {
     }
 
     /// Passes the slots that have come and are earlier than `limit`.
-    fn pass_before(&mut self, limit: Timestamp, why: Why) {
+    fn pass_before(&mut self, limit: Timestamp, why: OmitReason) {
         let last = before(limit, TICK).min(self.now);
         let Some(slot) = self.next.filter(|slot| *slot <= last && *slot < limit) else {
             return;
         };
         let newest = self.schedule.newest(slot, last);
         self.next = self.schedule.next_after(newest);
-        self.passed.push(Passed {
+        self.passed.push(OmittedSlots {
             slot,
             until: (newest > slot).then_some(newest),
             count: 1 + self.schedule.count(slot, newest),

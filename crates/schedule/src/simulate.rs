@@ -10,12 +10,12 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::misfire::{Rule, Why, due};
+use crate::misfire::{OmitReason, Rule, due};
 use crate::schedule::Schedule;
 
 /// A skill as far as time is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Timed {
+pub struct TimedSkill {
     /// What it is called.
     pub name: String,
     /// When it fires.
@@ -24,46 +24,46 @@ pub struct Timed {
     pub rule: Rule,
 }
 
-/// What becomes of one slot, or of a stretch of them.
+/// The decision about one slot, or about several in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
     /// When it is decided.
     pub at: Timestamp,
     /// The skill.
-    pub skill: &'a Timed,
+    pub skill: &'a TimedSkill,
     /// The slot, or the first of the stretch.
     pub slot: Timestamp,
     /// The last of the stretch.
     pub until: Option<Timestamp>,
     /// How many slots there are.
     pub count: u64,
-    /// What becomes of them.
-    pub what: What,
+    /// The decision.
+    pub what: SlotDecision,
 }
 
-/// What becomes of a slot.
+/// The decision about a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum SlotDecision {
     /// It runs.
     Run {
         /// Whether it makes up for lost time.
         late: bool,
     },
     /// It does not run.
-    Passed(Why),
-    /// The machine is still down at the end, so nobody knows yet.
+    Passed(OmitReason),
+    /// The machine is still down at the end, so it is not decided yet.
     Open,
 }
 
-impl What {
+impl SlotDecision {
     /// One word for listings and programs.
     pub fn word(&self) -> &'static str {
         match self {
-            What::Run { .. } => "run",
-            What::Passed(Why::Backoff { .. }) => "skipped",
-            What::Passed(Why::Coalesced { .. }) => "coalesced",
-            What::Passed(Why::TooLate { .. } | Why::Skipped) => "missed",
-            What::Open => "open",
+            SlotDecision::Run { .. } => "run",
+            SlotDecision::Passed(OmitReason::Backoff { .. }) => "skipped",
+            SlotDecision::Passed(OmitReason::Coalesced { .. }) => "coalesced",
+            SlotDecision::Passed(OmitReason::TooLate { .. } | OmitReason::Skipped) => "missed",
+            SlotDecision::Open => "open",
         }
     }
 }
@@ -72,12 +72,12 @@ impl Row<'_> {
     /// Why it is not simply a run on time, as a sentence with times in `zone`.
     pub fn reason(&self, zone: &TimeZone) -> Option<String> {
         match self.what {
-            What::Run { late: false } => None,
-            What::Run { late: true } => {
+            SlotDecision::Run { late: false } => None,
+            SlotDecision::Run { late: true } => {
                 Some(format!("{:#} late", self.at.duration_since(self.slot)))
             }
-            What::Passed(why) => Some(why.reason(zone)),
-            What::Open => Some("the machine is still down at the end".to_owned()),
+            SlotDecision::Passed(why) => Some(why.reason(zone)),
+            SlotDecision::Open => Some("the machine is still down at the end".to_owned()),
         }
     }
 }
@@ -87,7 +87,7 @@ impl Row<'_> {
 /// `down` are the stretches during which nothing runs, in any order; the end of one is up again.
 /// Rows come in the order in which they are decided, and are made one by one as they are asked for.
 pub fn simulate<'a>(
-    skills: &'a [Timed],
+    skills: &'a [TimedSkill],
     from: Timestamp,
     to: Timestamp,
     down: &[Range<Timestamp>],
@@ -108,14 +108,14 @@ pub fn simulate<'a>(
 /// The rows of [`simulate`].
 #[derive(Debug, Clone)]
 pub struct Simulation<'a> {
-    skills: &'a [Timed],
+    skills: &'a [TimedSkill],
     to: Timestamp,
     down: Vec<Range<Timestamp>>,
     agenda: BinaryHeap<Reverse<Entry>>,
     rows: VecDeque<Row<'a>>,
 }
 
-/// The earliest slot of a skill without a row, sorted by when somebody looks at it.
+/// The earliest slot of a skill without a row, sorted by when it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     seen: Timestamp,
@@ -155,7 +155,7 @@ impl Simulation<'_> {
                 slot,
                 until: (newest > slot).then_some(newest),
                 count: 1 + skill.schedule.count(slot, newest),
-                what: What::Open,
+                what: SlotDecision::Open,
             });
             return;
         }
@@ -166,7 +166,7 @@ impl Simulation<'_> {
             slot: passed.slot,
             until: passed.until,
             count: passed.count,
-            what: What::Passed(passed.why),
+            what: SlotDecision::Passed(passed.why),
         }));
         self.rows.extend(due.fire.map(|fire| Row {
             at: seen,
@@ -174,7 +174,7 @@ impl Simulation<'_> {
             slot: fire.at,
             until: None,
             count: 1,
-            what: What::Run { late: fire.late },
+            what: SlotDecision::Run { late: fire.late },
         }));
         self.plan(index, due.next, seen);
     }

@@ -7,8 +7,8 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cron::Fields;
 use crate::field::Field;
+use crate::fields::Fields;
 use crate::item::Item;
 use crate::zone::zone_name;
 

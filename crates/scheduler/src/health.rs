@@ -253,7 +253,7 @@ impl Scheduler {
     }
 }
 
-/// Compares two reports. What is new, and what was told and is solved, is told now.
+/// Compares two reports. New problems, and reported ones that are solved, are reported now.
 fn compare(last: &BTreeMap<String, Problem>, bad: &mut BTreeMap<String, Problem>) -> Changes {
     let mut changes = Changes::default();
     for (key, problem) in bad.iter_mut() {

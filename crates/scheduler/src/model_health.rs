@@ -1,4 +1,4 @@
-//! Watches the servers of models that somebody here has to look after (S0.68): one message when one
+//! Watches the servers of models that run on this machine or network (S0.68): one message when a server
 //! is gone, one when it is back.
 //!
 //! Only models on this host or in its network are asked, once a minute, and only while a skill or a
@@ -41,7 +41,7 @@ struct ModelServer {
     models: Vec<String>,
 }
 
-/// What is known of a server, as it is stored.
+/// The state of a server, as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Health {
     #[serde(default)]
@@ -125,14 +125,14 @@ impl Scheduler {
             .collect()
     }
 
-    /// Whether a skill could ask a model, or somebody chats.
+    /// Whether a skill could ask a model, or a person chats.
     async fn needs_models(&self) -> Result<bool, Error> {
         let snapshot = self.library().snapshot();
         let thinks = snapshot.skills().any(|loaded| {
             let skill = &loaded.skill;
             let steps = match &skill.body {
                 Body::Steps(workflow) => workflow.steps.as_slice(),
-                _ => &[],
+                Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
             };
             let asks = |action: &StepKind| matches!(action, StepKind::Agent { .. });
             tier(skill) == Tier::Agent || steps.iter().any(|step| asks(&step.kind))

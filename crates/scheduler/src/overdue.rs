@@ -10,7 +10,7 @@ use deft_library::aftermath;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
 use deft_schedule::LATE;
 use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
-use deft_tools::Found;
+use deft_tools::ToolLookup;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Scheduler, TickReport, readable_timing};
@@ -111,8 +111,8 @@ impl Scheduler {
     /// Whether every server was asked, and none has the tool.
     fn is_absent(&self, tool: &str) -> bool {
         match self.engine.router().find(tool) {
-            Found::Missing { .. } => true,
-            Found::Tool(_) | Found::Ambiguous(_) | Found::Unknown { .. } => false,
+            ToolLookup::Missing { .. } => true,
+            ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => false,
         }
     }
 

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Scheduler, readable_timing};
 
-/// Clocks may disagree so much without anybody caring.
+/// The largest difference between clocks that is ignored.
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
 
 /// So much forward settles slots that people may miss.
@@ -38,7 +38,7 @@ pub struct Ahead {
 }
 
 impl Scheduler {
-    /// Holds what is stored against the clock.
+    /// Compares the stored instant with the clock.
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
         let limit = self.now().saturating_add(SLACK);
         let limit = limit.unwrap_or(Timestamp::MAX);

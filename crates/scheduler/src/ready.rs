@@ -29,7 +29,7 @@ impl Scheduler {
             });
             let changed = self.store().change_skills(on.collect()).await?;
             for row in changed.into_iter().flatten() {
-                tracing::info!(skill = %row.text.skill, "what it needs is there: it is enabled");
+                tracing::info!(skill = %row.text.skill, "its tools are available; the skill is enabled");
                 enabled.push(row.text.skill);
             }
         }

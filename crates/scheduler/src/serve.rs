@@ -1,9 +1,9 @@
-//! What stays around: looks at schedules when a slot comes, drives what is due, goes on with what
-//! others left, carries messages, follows tools and files.
+//! The loops of a daemon: decide slots when they come, drive due runs, resume interrupted ones, deliver
+//! messages, follow tools and files.
 //!
 //! Nothing here polls for work: loops sleep until the earliest instant that the store knows of, or
 //! until the bell rings. The bell is rung by this process, by a doorbell from outside, and by a
-//! glance at the version of the store, which costs next to nothing.
+//! cheap look at the version of the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Pool, Scheduler};
 
-/// How often the store is asked whether anybody has written.
+/// How often the store is checked for writes of other processes.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// How often owners of leases are checked for life.
@@ -196,7 +196,7 @@ impl Scheduler {
             if woken > 0 {
                 tracing::info!(
                     woken,
-                    "tools or models have changed: runs that waited go on"
+                    "tools or models have changed; resuming runs that waited"
                 );
             }
             self.engine.base().bells().ring_all();

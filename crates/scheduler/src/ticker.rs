@@ -373,7 +373,7 @@ struct LatePacing {
 enum SlotResult {
     Run(RunId),
     Passed(SlotStep),
-    /// Somebody else was quicker.
+    /// Another process decided it first.
     Gone,
 }
 
@@ -399,7 +399,7 @@ fn overlap(coming: &NextSlot, policy: &Policy) -> Option<Overlap> {
     waits.then_some(Overlap::Queue)
 }
 
-/// A skill whose timing nobody understands has no slots.
+/// A skill with unreadable timing has no slots.
 fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
     SlotStep {
         id: row.id,

@@ -2,8 +2,6 @@
 //!
 //! Not here: what any command does with it.
 
-mod skills;
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,28 +10,25 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
-use deft_model::{Choice, ProblemCode};
+use deft_model::{Body, Choice, ProblemCode, Skill, StepKind};
 use deft_registry::{Registry, Snapshot};
 use deft_scheduler::Scheduler;
-use deft_store::{Sqlite, SqliteOptions, Store};
+use deft_store::Store;
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::Lock;
 use crate::doorbell::{self, Ring};
 use crate::health::Doctor;
+use crate::kept_skills::{broken_warning, load_kept};
 use crate::library::Library;
+use crate::lock::Lock;
 use crate::workspace::Workspace;
-use crate::{logging, tools};
+use crate::{logging, router, runtime, seed, store};
 use deft_channels::{self as channels, Tell};
-use deft_config::Config;
-use deft_config::secrets;
-use deft_config::{Home, create_folder};
+use deft_config::{Config, Home, secrets};
 use deft_wire::{Done, Failure};
-use skills::blocks;
-pub use skills::{broken_warning, load_changed, load_kept};
 
 /// The hidden command that makes this program the sandbox.
 pub const WORKER: &str = "compute-worker";
@@ -67,7 +62,7 @@ struct Start {
 }
 
 /// Messages that are sent while something else goes on.
-pub struct Carrying {
+pub struct BackgroundDelivery {
     stop: CancellationToken,
     task: Option<JoinHandle<()>>,
 }
@@ -104,14 +99,14 @@ impl App {
         let snapshot = workspace.load(&home)?;
         let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
         let start = Start {
-            runtime: runtime()?,
+            runtime: runtime::start()?,
             compute: Compute::borrowing(worker(&home.config)?, lent_at(&home.path)),
         };
         if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
             let _inside = start.runtime.enter();
             start.compute.warm_for(blocks);
         }
-        let store = open_store(&home)?;
+        let store = store::open(&home)?;
         logging::start(&home.path, home.config.logs.limits);
         let app = Self::build_on(
             start,
@@ -142,7 +137,7 @@ impl App {
     /// a home that cannot be written to, and need not exist.
     pub fn to_read(workspace: &Workspace) -> Done<Self> {
         let home = workspace.home_to_read()?;
-        let store = read_store(&home)?;
+        let store = store::read(&home)?;
         let skills = Arc::new(no_skills(&home));
         let app = Self::build(&home, skills, store, Engine::to_read, workspace.tell)?;
         Ok(Self { reads: true, ..app })
@@ -167,7 +162,7 @@ impl App {
     }
 
     fn assemble(home: &Home, skills: Arc<dyn Skills>, tell: Tell) -> Done<Self> {
-        let store = open_store(home)?;
+        let store = store::open(home)?;
         logging::start(&home.path, home.config.logs.limits);
         Self::build(home, skills, store, Engine::new, tell)
     }
@@ -180,7 +175,7 @@ impl App {
         tell: Tell,
     ) -> Done<Self> {
         let start = Start {
-            runtime: runtime()?,
+            runtime: runtime::start()?,
             compute: Compute::new(worker(&home.config)?),
         };
         Self::build_on(start, home, skills, store, engine, tell)
@@ -195,7 +190,7 @@ impl App {
         tell: Tell,
     ) -> Done<Self> {
         let Start { runtime, compute } = start;
-        let router = runtime.block_on(tools::router(home, Some(&store), tell))?;
+        let router = runtime.block_on(router::of_home(home, Some(&store), tell))?;
         let zone = home.moment().zone;
         let channel = channels::open(home, &router, tell);
         let parts = Parts {
@@ -251,7 +246,7 @@ impl App {
         let (compute, place) = (self.compute.clone(), lent_at(&self.home));
         async move {
             if let Err(error) = compute.lend(&place).await {
-                tracing::warn!(%error, "the sandbox is not lent; commands start their own");
+                tracing::warn!(%error, "the sandbox cannot be shared; commands start their own");
             }
         }
     }
@@ -276,7 +271,7 @@ impl App {
 
     /// Sends messages as they come while a command goes on that takes its time, unless a daemon is there
     /// to do that.
-    pub fn carry_along(&self) -> Carrying {
+    pub fn carry_along(&self) -> BackgroundDelivery {
         let stop = CancellationToken::new();
         let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
         let stopped = stop.clone();
@@ -287,11 +282,11 @@ impl App {
                 }
             })
         });
-        Carrying { stop, task }
+        BackgroundDelivery { stop, task }
     }
 
     /// Ends that; what is being sent is sent first.
-    pub fn carry_no_more(&self, carrying: Carrying) {
+    pub fn carry_no_more(&self, carrying: BackgroundDelivery) {
         carrying.stop.cancel();
         if let Some(task) = carrying.task {
             let ended = async { tokio::time::timeout(CARRY, task).await };
@@ -321,53 +316,25 @@ impl App {
         });
     }
 
-    /// Ends at once and leaves what is under way as a crash would: the next start goes on with it.
+    /// Ends at once and leaves runs under way as a crash would: the next start resumes them.
     /// Servers end with this process.
     pub fn abandon(self) {
         self.runtime.shutdown_background();
     }
 }
 
-/// The threads that requests run on.
-pub fn runtime() -> Done<Runtime> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    let runtime = builder.worker_threads(2).enable_all().build();
-    runtime.map_err(|error| Failure::internal("runtime", format!("cannot start threads: {error}")))
-}
-
-/// Opens the store of a home, which is made on first use.
-pub fn open_store(home: &Home) -> Done<Arc<dyn Store>> {
-    home.ensure()?;
-    let path = home.store_path()?;
-    if let Some(folder) = path.parent() {
-        create_folder(folder)?;
-    }
-    let store = Sqlite::open(&path, &SqliteOptions::default()).map_err(|error| store(&error))?;
-    Ok(Arc::new(store))
-}
-
-/// The store of a home for commands that only read: nothing is made. A home without a store has
-/// nothing in it.
-pub fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
-    use deft_store::Error;
-    let path = &home.config.store.path;
-    match path.try_exists() {
-        Ok(true) => {}
-        Ok(false) => {
-            let empty = Sqlite::open_empty(path, &SqliteOptions::default());
-            return Ok(Arc::new(empty.map_err(|error| store(&error))?));
+/// The compute blocks of a skill.
+fn blocks(skill: &Skill) -> Vec<&str> {
+    let Body::Steps(workflow) = &skill.body else {
+        return Vec::new();
+    };
+    let mut blocks = Vec::new();
+    for step in &workflow.steps {
+        if let StepKind::Compute { code } = &step.kind {
+            blocks.push(code.as_str());
         }
-        Err(problem) => return Err(Failure::file(path, "open", &problem)),
     }
-    let options = SqliteOptions::default();
-    let opened = Sqlite::open(path, &options).or_else(|error| match error {
-        // On a full disk nothing can be made beside the file, and what is in it can still be read.
-        Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. } => {
-            Sqlite::open_read_only(path, &options).map_err(|_| error)
-        }
-        other => Err(other),
-    });
-    Ok(Arc::new(opened.map_err(|error| store(&error))?))
+    blocks
 }
 
 fn no_skills(home: &Home) -> Arc<Snapshot> {
@@ -389,7 +356,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
         options.owners = folder.join("owners");
     }
     options.protected.extend(home.roots());
-    options.waiting_defaults = crate::daemon::waiting_defaults();
+    options.waiting_defaults = seed::waiting_defaults();
     options.notify_minutes = notify_minutes(home);
     options.agent = home.config.agent.clone();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
@@ -465,7 +432,7 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
         Error::UnknownStep { .. } => "unknown_step",
         Error::NotResumable { .. } => "not_resumable",
-        Error::Store(problem) => return store(problem),
+        Error::Store(problem) => return store::failure(problem),
         Error::Pattern { .. } => "invalid_pattern",
         Error::NotExact { .. } => "not_exact",
         Error::NoTarget => "no_target",
@@ -481,9 +448,4 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         }
     };
     Failure::input(code, error.to_string()).maybe_hint(error.hint())
-}
-
-/// What the store could not do, for people.
-pub fn store(error: &deft_store::Error) -> Failure {
-    Failure::input("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
 }

@@ -9,14 +9,15 @@ use deft_command::{CommandResult, Line, Problem, ProblemKind, split};
 use deft_engine::{Command, Commands};
 use deft_model::{Choice, Object, Outcome, Skill};
 use deft_registry::discovery::{Topic, Unknown, get_skill_with};
-use deft_registry::{Loaded, Snapshot};
+use deft_registry::{LoadedSkill, Snapshot};
 use deft_wire::command::{CommandStatus, CommandView};
 use deft_wire::run::{RunError, RunView};
 use deft_wire::{Done, Failure, FailureKind};
 use jiff::Zoned;
 use serde_json::{Value, json};
 
-use crate::app::{self, App, broken_warning};
+use crate::app::{self, App};
+use crate::kept_skills::broken_warning;
 use crate::runs::{DrivenRun, StartRun};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
@@ -24,7 +25,7 @@ use crate::workspace::Workspace;
 /// Where commands find their skills.
 pub struct CommandShell {
     snapshot: Snapshot,
-    /// The home with what is known of its tools; nothing is started in it.
+    /// The home with its stored tools; no server is started.
     home: Option<App>,
     start: Zoned,
 }
@@ -59,7 +60,7 @@ pub struct CommandRun {
     pub start: StartRun,
     /// A warning that the skill is used as it was before its file broke.
     pub warning: Option<String>,
-    skill: Arc<Loaded>,
+    skill: Arc<LoadedSkill>,
     command: String,
 }
 
@@ -149,7 +150,12 @@ impl CommandShell {
         Commands::new(&self.snapshot, router, self.start.clone())
     }
 
-    fn prepare(&self, skill: Arc<Loaded>, inputs: Object, command: &WrittenCommand) -> CommandRun {
+    fn prepare(
+        &self,
+        skill: Arc<LoadedSkill>,
+        inputs: Object,
+        command: &WrittenCommand,
+    ) -> CommandRun {
         let id = skill.skill.id.as_str();
         CommandRun {
             start: StartRun {
@@ -166,9 +172,12 @@ impl CommandShell {
 
     /// A skill that is missing because its file is broken is not a mistake in the command.
     fn broken(&self, problems: &[Problem]) -> Option<Failure> {
-        let name = problems.iter().find_map(|problem| match &problem.kind {
-            ProblemKind::UnknownSkill { name, .. } => Some(name.clone()),
-            _ => None,
+        let name = problems.iter().find_map(|problem| {
+            if let ProblemKind::UnknownSkill { name, .. } = &problem.kind {
+                Some(name.clone())
+            } else {
+                None
+            }
         })?;
         let path = deft_engine::broken_file(&self.snapshot, &name)?;
         Some(app::failure(&deft_engine::Error::BrokenSkill {
@@ -297,7 +306,7 @@ fn refusal(problems: &[Problem]) -> Failure {
 fn unknown(problem: &Unknown) -> Failure {
     let hint = match problem.near() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft cmd get_skill` lists what there is".to_owned(),
+        None => "`deft cmd get_skill` lists all skills".to_owned(),
     };
     Failure::input(problem.code().word(), problem.to_string()).hint(hint)
 }

@@ -59,7 +59,7 @@ pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
     let socket = match tokio::net::UnixDatagram::bind(&place) {
         Ok(socket) => socket,
         Err(error) => {
-            tracing::warn!(%error, "there is no doorbell; others are noticed within a second");
+            tracing::warn!(%error, "the doorbell cannot be opened; changes of other processes are noticed within a second");
             return std::future::pending().await;
         }
     };

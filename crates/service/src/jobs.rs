@@ -8,6 +8,7 @@ use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
 use crate::app::{self, App};
+use crate::store;
 
 /// The jobs of a home, newest first.
 pub struct JobPages<'a> {
@@ -29,7 +30,7 @@ impl JobPages<'_> {
         };
         let page = self.app.engine.store().run_page(filter, self.end);
         let page = self.app.block_on(page);
-        let page = page.map_err(|error| app::store(&error))?;
+        let page = page.map_err(|error| store::failure(&error))?;
         self.end = page.end.or(self.end);
         page.runs.iter().map(|row| view(self.app, row)).collect()
     }
@@ -37,7 +38,9 @@ impl JobPages<'_> {
     /// How many jobs there are in all.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(filter());
-        self.app.block_on(count).map_err(|error| app::store(&error))
+        self.app
+            .block_on(count)
+            .map_err(|error| store::failure(&error))
     }
 }
 

@@ -44,7 +44,7 @@ fn existing(roots: &[PathBuf]) -> Done<Vec<PathBuf>> {
         if root.is_dir() {
             return Ok(std::path::absolute(root).unwrap_or_else(|_| root.clone()));
         }
-        let message = format!("there is no folder `{}`", root.display());
+        let message = format!("the folder `{}` does not exist", root.display());
         Err(Failure::input("no_such_folder", message))
     };
     roots.iter().map(check).collect()

@@ -6,8 +6,9 @@ use deft_wire::notice::{NoticeBody, NoticeStatus, NoticeView, NoticesQueued};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::shape::read_stored;
+use crate::store;
 
 /// The messages of a home, newest first.
 pub struct NoticePages<'a> {
@@ -32,7 +33,7 @@ impl NoticePages<'_> {
             ..self.filter.clone()
         };
         let rows = self.app.block_on(self.app.engine.store().notices(filter));
-        let rows = rows.map_err(|error| app::store(&error))?;
+        let rows = rows.map_err(|error| store::failure(&error))?;
         self.filter.before = rows.last().map(|row| row.id).or(self.filter.before);
         rows.iter().map(view).collect()
     }
@@ -44,17 +45,21 @@ impl NoticePages<'_> {
             ..self.filter.clone()
         };
         let count = self.app.engine.store().count_notices(filter);
-        self.app.block_on(count).map_err(|error| app::store(&error))
+        self.app
+            .block_on(count)
+            .map_err(|error| store::failure(&error))
     }
 }
 
 /// Sends messages again that were given up: one, or all of them.
 pub fn retry(app: &App, id: Option<i64>) -> Done<NoticesQueued> {
     let retried = app.engine.store().retry_notices(id, Timestamp::now());
-    let queued = app.block_on(retried).map_err(|error| app::store(&error))?;
+    let queued = app
+        .block_on(retried)
+        .map_err(|error| store::failure(&error))?;
     match (id, queued) {
         (Some(id), 0) => {
-            let message = format!("there is no message {id} that was given up");
+            let message = format!("message {id} does not exist or was not given up");
             let hint = "`deft notices list --dead` shows them";
             Err(Failure::input("unknown_notice", message).hint(hint))
         }

@@ -4,10 +4,9 @@
 
 use std::path::PathBuf;
 
-use deft_config::secrets::is_literal_secret;
 use deft_config::{
     Editor, Kind, Origin, Problem, Setting, Settings, all_settings, config_file, find_settings,
-    kind_of, read_value, split_key,
+    is_literal_secret, kind_of, read_value, split_key,
 };
 use deft_wire::setting::{ConfigPath, SettingChanged, SettingList, SettingProblems};
 use deft_wire::{Done, Failure};

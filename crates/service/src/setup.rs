@@ -6,7 +6,7 @@ use deft_config::{Home, config_file, create_folder};
 use deft_wire::home::HomeReady;
 use deft_wire::{Done, Failure};
 
-use crate::daemon;
+use crate::seed;
 use crate::workspace::Workspace;
 
 const CONFIG: &str = "# deft reads this file; `deft config show --origin` says what counts and why.\n\
@@ -26,7 +26,7 @@ pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
     if config_written {
         fs::write(&config, CONFIG).map_err(|problem| Failure::file(&config, "write", &problem))?;
     }
-    let skills_written = daemon::seed_new_home(&home)?;
+    let skills_written = seed::seed_new_home(&home)?;
     check_writable(&home)?;
     Ok(HomeReady {
         home: home.path.display().to_string(),

@@ -26,7 +26,7 @@ pub(crate) fn read_word<T: DeserializeOwned>(what: &str, word: &str) -> Done<T> 
 fn unreadable(what: &str, problem: &serde_json::Error) -> Failure {
     Failure::internal(
         "store",
-        format!("what is stored of {what} cannot be read: {problem}"),
+        format!("the stored data of {what} cannot be read: {problem}"),
     )
 }
 

@@ -1,5 +1,4 @@
-//! One look at the schedules without a daemon: what is due fires and runs, and interrupted runs continue.
-
+//! One look at the schedules without a daemon: due skills fire and run, and interrupted runs continue.
 use std::collections::HashSet;
 
 use deft_config::Home;
@@ -14,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::app::{self, App};
 use crate::runs;
+use crate::store;
 
 /// What one look did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +71,7 @@ pub fn is_ahead(at: Timestamp) -> bool {
     at.duration_since(Timestamp::now()) > LATE
 }
 
-/// Fires what is due, at an instant or now, and drives it to its end.
+/// Fires the skills that are due, at an instant or now, and drives their runs to the end.
 pub fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickReport> {
     app.block_on(tick_once(app, home, at))
 }
@@ -135,7 +135,7 @@ async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
     let mut rows = Vec::new();
     for run in runs {
         let row = app.engine.store().run(&run).await;
-        rows.extend(row.map_err(|error| app::store(&error))?);
+        rows.extend(row.map_err(|error| store::failure(&error))?);
     }
     Ok(rows)
 }
@@ -144,7 +144,7 @@ async fn enabled(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
     let mut skills = Vec::new();
     for name in names {
         let row = app.engine.store().skill(name).await;
-        let row = row.map_err(|error| app::store(&error))?;
+        let row = row.map_err(|error| store::failure(&error))?;
         skills.extend(row.map(|row| EnabledSkill {
             asks_model: row.text.tier == Tier::Agent,
             skill: row.text.skill,

@@ -1,20 +1,20 @@
-//! Tools: what there is to call, and calling it.
+//! Lists and calls tools.
 //!
 //! Reading starts no server: it uses what servers said when they were last asked, and says which were
 //! never asked. Not here: the servers themselves, which are in `servers`.
 
 mod approval;
 mod call;
-mod catalogs;
 mod list;
 
 pub use approval::{ApprovalState, forget};
 pub use call::{CallFailure, CalledTool, ToolRequest, call, read_value};
 
-pub(crate) use catalogs::{Opened, forget_server, remember, router};
 pub use deft_tools::first_sentence;
 pub(crate) use list::no_such_server;
 pub use list::{CatalogView, ShownTool, ToolQuery, catalog, list, show};
+
+use crate::router::CatalogRouter;
 
 /// A result, and what a person should know besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct WithWarnings<T> {
 }
 
 impl<T> WithWarnings<T> {
-    pub(crate) async fn close(value: T, opened: Opened) -> Self {
+    pub(crate) async fn close(value: T, opened: CatalogRouter) -> Self {
         Self {
             value,
             warnings: opened.close().await,

@@ -10,7 +10,7 @@ use deft_engine::FileChange;
 use deft_registry::Snapshot;
 use deft_wire::Done;
 
-use crate::app;
+use crate::kept_skills;
 use crate::library::Library;
 
 /// A home, folders of skills, and a way to show lines to the person in front of it.
@@ -75,7 +75,7 @@ impl Workspace {
     /// The same, and what tools changed, by skill.
     pub fn load_changed(&self, library: &Library) -> (Snapshot, BTreeMap<String, FileChange>) {
         match self.home_to_read() {
-            Ok(home) if self.roots.is_empty() => app::load_changed(&home, library),
+            Ok(home) if self.roots.is_empty() => kept_skills::load_changed(&home, library),
             Ok(_) | Err(_) => (library.load(), BTreeMap::new()),
         }
     }
@@ -83,7 +83,7 @@ impl Workspace {
     /// Loads skills for an engine.
     pub(crate) fn load(&self, home: &Home) -> Done<Snapshot> {
         if self.roots.is_empty() {
-            return Ok(app::load_kept(home, &Library::of_home(home)));
+            return Ok(kept_skills::load_kept(home, &Library::of_home(home)));
         }
         Ok(self.library()?.load())
     }

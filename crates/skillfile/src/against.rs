@@ -39,7 +39,7 @@ pub fn skills_run_by(skill: &Skill) -> Vec<String> {
     let mut run: Vec<String> = Vec::new();
     let steps = match &skill.body {
         Body::Steps(workflow) => workflow.steps.as_slice(),
-        _ => &[],
+        Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
     };
     for step in steps {
         if let StepKind::Skill { skill, .. } = &step.kind
@@ -144,7 +144,7 @@ impl Check<'_> {
         let names = self.known.tools.keys().map(String::as_str);
         let (message, help) = if self.known.complete || listed {
             let near = nearest(tool, names).map(|near| format!("did you mean `{near}`?"));
-            let help = near.unwrap_or_else(|| "`deft tools list` shows what there is".to_owned());
+            let help = near.unwrap_or_else(|| "`deft tools list` shows all tools".to_owned());
             (format!("no server provides `{tool}`"), help)
         } else if let Some(near) = nearest_name(tool, names) {
             // A server that has not listed its tools may have it, but a slip is more likely.
@@ -168,11 +168,10 @@ impl Check<'_> {
             return;
         }
         let near = nearest(skill, skills.keys().map(String::as_str));
-        let help = near.map_or(
-            "`deft skills list` shows what there is".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        let message = format!("there is no skill `{skill}`");
+        let help = near.map_or("`deft skills list` shows all skills".to_owned(), |near| {
+            format!("did you mean `{near}`?")
+        });
+        let message = format!("unknown skill `{skill}`");
         self.sink
             .report(Rule::UnknownSkill, span, message)
             .help(help);
@@ -223,7 +222,10 @@ impl Check<'_> {
             Some(node) => node.span,
             None => match &step.kind {
                 StepKind::Tool { tool, .. } => self.place(tool),
-                _ => Span::NONE,
+                StepKind::Compute { .. }
+                | StepKind::Agent { .. }
+                | StepKind::Skill { .. }
+                | StepKind::Wait(_) => Span::NONE,
             },
         }
     }

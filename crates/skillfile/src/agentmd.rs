@@ -7,13 +7,14 @@
 
 use deft_model::{Agent, AgentMode};
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::{Document, Place};
 use crate::fields::AGENT;
-use crate::parse::{Document, Place};
+use crate::markdown_file::{page, repaired_tree, split};
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::skillmd::{page, repaired_tree, split};
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 
@@ -36,7 +37,7 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
     check_id(place.folder, sink);
     let prompt = page(&source.file[split.body.start()..split.body.end()]);
     if prompt.is_blank() {
-        let message = "there is no text below the frontmatter, so the model is told only the rules";
+        let message = "no text below the frontmatter, so the model is told only the rules";
         sink.report_as(Severity::Warning, Rule::MissingBody, Span::NONE, message)
             .help("write below the frontmatter who the agent is and how it works");
     }

@@ -3,20 +3,21 @@
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::Place;
 use crate::embedded::embedded;
-use crate::fields::{DETAILS, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
+use crate::fields::{DETAILS, Field, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
+use crate::markdown_file::page;
 use crate::names;
-use crate::parse::Place;
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::skillmd::page;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping, Node};
 
-/// Reads the skill. Its severity is that of the fields: mistakes are forgiven.
+/// Reads the skill. Wrong values are reported with `fields.severity`, a warning for `SKILL.md`.
 pub(crate) fn skill(
     fields: &Fields<'_>,
     text: &str,
@@ -29,7 +30,7 @@ pub(crate) fn skill(
         .map(|name| name.trim().to_owned());
     if name.is_none() {
         let message = format!(
-            "there is no `name`; the folder's, `{}`, is used",
+            "`name` is missing; the folder's, `{}`, is used",
             place.folder
         );
         let span = key_span(fields.map, "name");
@@ -41,7 +42,7 @@ pub(crate) fn skill(
         sink.report(
             Rule::MissingDescription,
             key_span(fields.map, "description"),
-            "there is no `description`",
+            "`description` is missing",
         )
         .help("add a line that says what the skill does and when to use it");
     }
@@ -51,7 +52,7 @@ pub(crate) fn skill(
             Severity::Warning,
             Rule::MissingBody,
             Span::NONE,
-            "there is no text below the frontmatter",
+            "no text below the frontmatter",
         );
     }
     let metadata = fields.mapping("metadata", sink).unwrap_or_default();
@@ -121,15 +122,10 @@ fn check_slips(metadata: &Mapping, sink: &mut Sink) {
     }
 }
 
-/// deft's own keys: below `metadata`, or beside it where somebody forgot to
+/// deft's own keys: below `metadata`, or beside it if the author forgot to
 /// indent them.
 fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
-    let map = fields.map;
-    let tables = [METADATA, DETAILS, POLICY];
-    let table = || tables.iter().flat_map(|table| table.iter());
-    let ours = |key: &str| table().any(|field| field.name == key);
-    let is_text =
-        |key: &str| table().any(|field| field.name == key && matches!(field.kind, Kind::Text));
+    let is_text = |key: &str| own_field(key).is_some_and(|field| matches!(field.kind, Kind::Text));
     // Lists and mappings come as texts that hold them as JSON.
     let unpack = |entry: &yaml::Entry| {
         let held = embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
@@ -138,12 +134,9 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
             ..entry.clone()
         }
     };
-    let open = |key: &str| OPEN.iter().any(|field| field.name == key);
-    let outside = map
-        .entries
-        .iter()
-        .filter(|entry| ours(&entry.key) && !open(&entry.key) && is_meant_for_us(entry));
-    let inside = metadata.entries.iter().filter(|entry| ours(&entry.key));
+    let outside = fields.map.entries.iter().filter(|entry| is_read(entry));
+    let inside = metadata.entries.iter();
+    let inside = inside.filter(|entry| own_field(&entry.key).is_some());
     Mapping {
         // The last entry of a key counts, so what is below `metadata` wins.
         entries: outside.chain(inside).map(unpack).collect(),
@@ -151,8 +144,24 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     }
 }
 
+/// The field of deft that a key names.
+fn own_field(key: &str) -> Option<&'static Field> {
+    let mut all = [METADATA, DETAILS, POLICY].into_iter().flatten();
+    all.find(|field| field.name == key)
+}
+
+/// Whether deft reads an entry beside `metadata` as its own.
+fn is_read(entry: &yaml::Entry) -> bool {
+    own_field(&entry.key).is_some() && !is_open(&entry.key) && is_meant_for_us(entry)
+}
+
+/// Whether a key is of the open format.
+fn is_open(key: &str) -> bool {
+    OPEN.iter().any(|field| field.name == key)
+}
+
 /// Outside of `metadata` another host may mean something else by the same word.
-/// What does not fit is left to it, as any key that nobody here knows.
+/// A key whose value deft cannot use stays in `extra`.
 fn is_meant_for_us(entry: &yaml::Entry) -> bool {
     let text = entry.value.as_scalar().map(|scalar| scalar.text.trim());
     match entry.key.as_str() {
@@ -172,12 +181,11 @@ fn open(fields: &Fields<'_>, metadata: &Mapping, sink: &mut Sink) -> OpenSpec {
     }
 }
 
-/// Keys that are not of the open format, kept for whoever reads them.
+/// Keys that neither the open format nor deft reads, kept for other hosts.
 fn extra(map: &Mapping) -> Object {
-    let open = |key: &str| OPEN.iter().any(|field| field.name == key);
-    let strangers = map.entries.iter().filter(|entry| !open(&entry.key));
-    strangers
-        .map(|entry| (entry.key.clone(), entry.value.to_value()))
+    let entries = map.entries.iter();
+    let kept = entries.filter(|entry| !is_open(&entry.key) && !is_read(entry));
+    kept.map(|entry| (entry.key.clone(), entry.value.to_value()))
         .collect()
 }
 

@@ -18,9 +18,9 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Details {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Severity;
     use crate::fields::{DETAILS, Field, Kind};
     use crate::render::details;
+    use crate::severity::Severity;
     use crate::yaml;
 
     /// Each row of the table is read, and written back as it was read.
@@ -28,7 +28,28 @@ mod tests {
     fn the_table_the_reader_and_the_renderer_name_the_same_keys() {
         let line = |field: &Field| match field.kind {
             Kind::Texts => format!("{}: [one, two]\n", field.name),
-            _ => format!("{}: some text\n", field.name),
+            Kind::Text
+            | Kind::Truth
+            | Kind::Filled
+            | Kind::Name
+            | Kind::Count
+            | Kind::Positive
+            | Kind::Integer
+            | Kind::Number
+            | Kind::Duration
+            | Kind::Cron
+            | Kind::Any
+            | Kind::Object
+            | Kind::List
+            | Kind::Choices
+            | Kind::Loop
+            | Kind::Wait
+            | Kind::Words(_)
+            | Kind::OnError
+            | Kind::Classes
+            | Kind::Table(_)
+            | Kind::Open(_)
+            | Kind::Tables(_) => format!("{}: some text\n", field.name),
         };
         let file: String = DETAILS.iter().map(line).collect();
         let root = yaml::parse(&file, 0).unwrap().unwrap();

@@ -1,29 +1,8 @@
 //! What is wrong with a file, and where.
 
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
-
-/// How much a problem matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Advice; nothing is wrong.
-    Hint,
-    /// The skill loads, but not everything in it is as it should be.
-    Warning,
-    /// The skill does not load.
-    Error,
-}
-
-impl Severity {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Hint => "hint",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// One problem in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +105,7 @@ impl Diagnostic {
         self.help = Some(help.into());
     }
 
-    /// Says what to do about it, if anybody knows.
+    /// Adds a remedy, if there is one.
     pub(crate) fn maybe_help(&mut self, help: Option<String>) {
         self.help = help;
     }

@@ -15,7 +15,7 @@ pub(crate) struct Split {
 
 /// Why a file has no frontmatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
+pub(crate) enum MissingFence {
     /// It does not start with `---`.
     Opening,
     /// No line closes it.
@@ -27,10 +27,10 @@ pub(crate) enum Missing {
 ///
 /// A fence is a line that starts with `---`, as the reference validator has
 /// it; unlike the reference, a `---` inside a line closes nothing.
-pub(crate) fn split(file: &str, start: usize) -> Result<Split, Missing> {
+pub(crate) fn split(file: &str, start: usize) -> Result<Split, MissingFence> {
     let text = &file[start..];
     if !text.starts_with("---") {
-        return Err(Missing::Opening);
+        return Err(MissingFence::Opening);
     }
     let yaml = start + 3;
     let mut line = yaml + line_length(&file[yaml..]);
@@ -44,7 +44,7 @@ pub(crate) fn split(file: &str, start: usize) -> Result<Split, Missing> {
         }
         line += length;
     }
-    Err(Missing::Closing)
+    Err(MissingFence::Closing)
 }
 
 /// The length of the first line with its break; a lone carriage return is one,

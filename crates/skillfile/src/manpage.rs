@@ -3,15 +3,16 @@
 use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text, nearest};
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::{Document, Place};
 use crate::fields::{DETAILS, MANPAGE, POLICY};
 use crate::flags;
+use crate::markdown_file::{page, repaired_tree, split, trim_page_start};
 use crate::names::{RESERVED, is_dotted};
-use crate::parse::{Document, Place};
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::skillmd::{page, repaired_tree, split, trim_page_start};
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};
@@ -105,7 +106,7 @@ fn skill(
         "description",
         (
             Rule::MissingDescription,
-            "there is no `description`",
+            "`description` is missing",
             "add the line that listings show",
         ),
         sink,
@@ -145,7 +146,7 @@ fn name(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<Strin
         Some(name) => format!("add `name: {name}`"),
         None => "add `name: domain.action`".to_owned(),
     };
-    let missing = (Rule::MissingName, "there is no `name`", help.as_str());
+    let missing = (Rule::MissingName, "`name` is missing", help.as_str());
     let name = fields.required_text("name", missing, sink)?;
     let span = fields.span("name");
     let action = name.split_once('.').map_or("", |(_, action)| action);
@@ -181,7 +182,7 @@ fn manual(fields: &Fields<'_>, (offset, text): (usize, &str), sink: &mut Sink) -
         sink.report(
             Rule::MissingBody,
             Span::NONE,
-            "there is no text below the frontmatter",
+            "no text below the frontmatter",
         )
         .help("write the page that `--help` shows");
         return None;
@@ -224,7 +225,7 @@ fn handler(fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
                     known.join(", ")
                 ),
             };
-            let message = format!("there is no handler `{name}`");
+            let message = format!("unknown handler `{name}`");
             sink.report(Rule::UnknownHandler, span, message).help(help);
         }
     }

@@ -4,6 +4,10 @@ use deft_model::Section;
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
 /// The sections of a page, in order; offsets count from its start.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the events belong to the Markdown parser"
+)]
 pub fn sections(page: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut heading: Option<Section> = None;

@@ -3,13 +3,14 @@
 use deft_model::{Body, OnError, Step, StepKind, Text, Workflow, nearest};
 use deft_template::{NameUse, has_markup};
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::expressions::each_template;
 use crate::fields::PLAN_STEP;
 use crate::names::is_identifier;
 use crate::policy::mappings;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::workflow::{BUILT_IN, on_error};
 use crate::yaml::{Kind, Node, locate};

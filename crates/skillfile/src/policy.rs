@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use deft_model::{Budget, BudgetPeriod, Exhausted, Expect, FailureClass, Heal, Policy};
+use deft_model::{Budget, BudgetPeriod, ExhaustedAction, Expect, FailureClass, Heal, Policy};
 use serde_json::Value;
 
 use crate::compute;
@@ -66,8 +66,8 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
     }
 }
 
-/// A check has a name or a description; whatever else is written in one word
-/// is a name too. One that nobody knows would never be made, and never missed.
+/// A check has a name or a description; any other single word is a name too. An
+/// unknown check would never run, and its absence would not be noticed.
 fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
     let node = fields.node("preflight")?;
     let value = match node.as_scalar() {
@@ -250,7 +250,7 @@ pub(crate) fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
         per: fields.choice("per", sink).unwrap_or(BudgetPeriod::Run),
         on_exhausted: fields
             .choice("on_exhausted", sink)
-            .unwrap_or(Exhausted::Pause),
+            .unwrap_or(ExhaustedAction::Pause),
     })
 }
 

@@ -105,5 +105,5 @@ fn shown(value: &Value) -> String {
 }
 
 fn unknown(name: &str) -> String {
-    format!("there is no check `{name}`; there are `calendar`, `email`, `tool` and `compute`")
+    format!("unknown check `{name}`; there are `calendar`, `email`, `tool` and `compute`")
 }

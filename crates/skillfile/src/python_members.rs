@@ -53,6 +53,10 @@ impl Members {
     }
 
     /// Notes the names that decide a test: every name in it except those whose members it reads.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the syntax tree belongs to the Python parser"
+    )]
     fn test(&mut self, test: &Expr) {
         match test {
             Expr::Name(name) => drop(self.tested.insert(name.id.to_string())),
@@ -70,6 +74,10 @@ impl Members {
 }
 
 impl<'a> Visitor<'a> for Members {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the syntax tree belongs to the Python parser"
+    )]
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::If(branch) => {
@@ -93,6 +101,10 @@ impl<'a> Visitor<'a> for Members {
         visitor::walk_stmt(self, stmt);
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the syntax tree belongs to the Python parser"
+    )]
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
             Expr::Attribute(attribute) => self.read_member_of(&attribute.value),

@@ -63,6 +63,10 @@ impl Names {
 }
 
 impl<'a> Visitor<'a> for Names {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the syntax tree belongs to the Python parser"
+    )]
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::FunctionDef(function) => self.bind(&function.name),
@@ -103,6 +107,10 @@ impl<'a> Visitor<'a> for Names {
         visitor::walk_except_handler(self, handler);
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the syntax tree belongs to the Python parser"
+    )]
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
         let name = match pattern {
             Pattern::MatchAs(found) => found.name.as_ref(),

@@ -6,10 +6,11 @@ use deft_model::{Choice, nearest};
 use deft_schedule::{LengthError, parse_length};
 use serde_json::Value;
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::embedded::{Broken, broken, embedded, looks_like_json};
 use crate::fields::Field;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Entry, Mapping, Node};
 

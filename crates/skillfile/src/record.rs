@@ -7,15 +7,16 @@ use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Timing, Trigge
 use serde_json::Value;
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::Document;
 use crate::embedded::json_offset;
 use crate::fields::{DETAILS, POLICY, RECORD};
 use crate::names::slug;
-use crate::parse::Document;
 use crate::plan;
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};
@@ -89,7 +90,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         "name",
         (
             Rule::MissingName,
-            "there is no `name`",
+            "`name` is missing",
             "add what the skill is called",
         ),
         sink,
@@ -99,7 +100,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         "instructions",
         (
             Rule::MissingBody,
-            "there are no `instructions`",
+            "the record has no `instructions`",
             "say in a sentence what is to be done, also beside an `execution_plan`",
         ),
         sink,
@@ -155,7 +156,7 @@ fn trigger_type(
         None if fields.node("trigger_type").is_none() => {
             let first = fields.map.entries.first();
             let span = first.map_or(Span::NONE, |entry| entry.key_span);
-            sink.report(Rule::InvalidValue, span, "there is no `trigger_type`")
+            sink.report(Rule::InvalidValue, span, "`trigger_type` is missing")
                 .help("it takes `cron`, `event` or `manual`");
         }
         Some(Trigger::Cron) if !timed => {

@@ -1,7 +1,7 @@
 //! Every rule a file can break: one table for ids, severities and the
 //! reference page.
 
-use crate::diagnostic::Severity;
+use crate::severity::Severity;
 
 /// Defines the rules in one place.
 macro_rules! rules {

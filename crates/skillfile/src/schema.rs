@@ -4,11 +4,10 @@ use deft_model::{Choice, FailureClass, Object};
 use serde_json::{Value, json};
 
 use crate::fields::{
-    AGENT, BUDGET, CONFIRMATION, DETAILS, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, MANPAGE,
-    METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WAIT, WORKFLOW,
+    AGENT, BUDGET, CONFIRMATION, DETAILS, DOMAIN, EXPECT, Field, HEAL, INPUT, KINDS, Kind, KindRow,
+    MANPAGE, METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WAIT, WORKFLOW,
 };
 use crate::names::KEYWORDS;
-use crate::workflow::{KINDS, KindRow};
 
 /// A name that templates and conditions can use.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";

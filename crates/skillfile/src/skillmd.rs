@@ -5,20 +5,20 @@
 //! is said. What the open format itself would say comes from `strict`; what the
 //! keys of a skill mean is in `agentskills`.
 
-use deft_model::{DomainIndex, Text};
+use deft_model::DomainIndex;
 
 use crate::agentskills::{self, is_host_key};
-use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::document::{Document, Place, Profile};
 use crate::fields::{DETAILS, DOMAIN};
-use crate::frontmatter::{self, Missing, Split};
+use crate::frontmatter::Split;
+use crate::markdown_file::{page, split, tree};
 use crate::names;
-use crate::parse::{Document, Place, Profile};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::source::Source;
-use crate::span::Span;
 use crate::strict::{self, Properties};
-use crate::syntax;
 use crate::trigger::Moment;
 use crate::yaml::{self, Node};
 
@@ -83,91 +83,6 @@ pub(crate) fn read(
         document,
         properties,
     }
-}
-
-/// The frontmatter's place, or a report.
-pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
-    match frontmatter::split(source.file, source.start) {
-        Ok(split) => Some(split),
-        Err(Missing::Opening) => {
-            let span = Span::new(source.start, source.start);
-            sink.report(
-                Rule::MissingFrontmatter,
-                span,
-                "the file does not start with `---`",
-            )
-            .help("start with `---`, then `name: …` and `description: …`, then `---`");
-            None
-        }
-        Err(Missing::Closing) => {
-            let span = Span::new(source.start, source.start + 3);
-            sink.report(
-                Rule::UnclosedFrontmatter,
-                span,
-                "no `---` line closes the frontmatter",
-            )
-            .help("add a line `---` behind the last key");
-            None
-        }
-    }
-}
-
-/// The frontmatter as a tree, and whether it was read without repairs. What
-/// only the reference could read is taken as it read it.
-fn tree(
-    file: &str,
-    split: Split,
-    readable: Option<&Node>,
-    sink: &mut Sink,
-) -> Option<(Node, bool)> {
-    let text = &file[split.yaml.start()..split.yaml.end()];
-    match yaml::parse(text, split.yaml.start()) {
-        Ok(Some(root)) => Some((root, true)),
-        Ok(None) => {
-            sink.report(Rule::NotAMapping, split.yaml, "the frontmatter is empty")
-                .help("write keys and values, `name: …` and `description: …`");
-            None
-        }
-        Err(problem) => {
-            if let Some(root) = readable {
-                return Some((root.clone(), true));
-            }
-            match yaml::repair(text, split.yaml.start()) {
-                Ok((root, repaired)) => {
-                    repaired.iter().for_each(|one| report_repaired(one, sink));
-                    Some((root, false))
-                }
-                Err(beyond) => {
-                    syntax::report_beyond(text, split.yaml.start(), (problem, beyond), sink);
-                    None
-                }
-            }
-        }
-    }
-}
-
-fn report_repaired(one: &yaml::Repaired, sink: &mut Sink) {
-    if one.unclosed {
-        let quote = Span::new(one.span.start(), one.span.start() + 1);
-        let message = format!(
-            "the quote is not closed; the value of `{}` is read without it",
-            one.key
-        );
-        sink.report(Rule::RepairedYaml, quote, message)
-            .help("close the quote");
-        return;
-    }
-    let message = format!(
-        "the value of `{}` is not YAML; it is read as plain text",
-        one.key
-    );
-    sink.report(Rule::RepairedYaml, one.span, message)
-        .help("put it in quotes");
-}
-
-/// The frontmatter of a man page as a tree; repairs are reported.
-pub(crate) fn repaired_tree(file: &str, split: Split, sink: &mut Sink) -> Option<Node> {
-    tree(file, split, None, sink).map(|(root, _)| root)
 }
 
 /// What the open format would say, below what was said already.
@@ -255,14 +170,4 @@ fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainInde
         description: description?,
         text: page(text),
     })
-}
-
-/// A page without the blank lines before it.
-pub(crate) fn trim_page_start(text: &str) -> &str {
-    text.trim_start_matches(['\n', '\r'])
-}
-
-/// The page below the frontmatter, without the blank lines around it.
-pub(crate) fn page(text: &str) -> Text {
-    Text::from(trim_page_start(text).trim_end())
 }

@@ -1,7 +1,8 @@
 //! Turns the bytes of a file into text, with a report instead of a crash.
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 
 const BOM: &str = "\u{feff}";

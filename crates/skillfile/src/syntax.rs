@@ -3,7 +3,7 @@
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{self, Beyond, conflict_marker, tab_indent, unclosed_quote};
+use crate::yaml::{self, RepairError, conflict_marker, tab_indent, unclosed_quote};
 
 /// Reports why `text`, which starts at `offset` of its file, is not YAML. What
 /// people do most often gets words of its own.
@@ -54,12 +54,12 @@ fn line_at(text: &str, at: usize) -> &str {
 pub(crate) fn report_beyond(
     text: &str,
     offset: usize,
-    (problem, beyond): (yaml::Error, Beyond),
+    (problem, beyond): (yaml::Error, RepairError),
     sink: &mut Sink,
 ) {
     match beyond {
-        Beyond::Syntax => report(text, offset, problem, sink),
-        Beyond::Swallowed { key, above, span } => {
+        RepairError::Syntax => report(text, offset, problem, sink),
+        RepairError::Swallowed { key, above, span } => {
             let message = format!("`{key}` stands inside the value of `{above}`");
             sink.report(Rule::YamlSyntax, span, message)
                 .help("check the indentation: keys of one mapping start in the same column");

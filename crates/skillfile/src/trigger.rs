@@ -4,10 +4,11 @@ use deft_model::{SkillEvent, Timing, Trigger};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::fields::TRIGGER;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, locate};
 
@@ -120,8 +121,8 @@ fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
     minutes.or(hours).or(words)
 }
 
-/// A skill with two timings would fire by one of them, and nobody could say
-/// which; so it does not load.
+/// A skill with two timings would fire by one of them without saying which, so it
+/// does not load.
 fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
     let timings = [
         "schedule",

@@ -4,8 +4,6 @@
 //! The memory store implements the rules a second time, in plain Rust. The suite and the random
 //! walks in `store/tests` compare both. Nothing that ships depends on this crate.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 pub mod conformance;
 mod memory;
 

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use deft_model::{Outcome, Overlap, RunId};
 use deft_store::prelude::*;
 use deft_store::{
-    Admission, Admitted, Batch, Claim, Finish, FirstClaim, Lease, NewEvent, Sqlite, SqliteOptions,
-    Store, Then,
+    Admission, AdmissionResult, Batch, Claim, Finish, FirstClaim, Lease, NewEvent, RunState,
+    Sqlite, SqliteOptions, Store,
 };
 use deft_store_testkit::Memory;
 use jiff::Timestamp;
@@ -120,7 +120,7 @@ fn step() -> Batch {
 
 fn finish() -> Batch {
     Batch {
-        then: Then::Finish(Finish {
+        then: RunState::Finish(Finish {
             outcome: Outcome::Success,
             outputs: Some(r#"{"count":12}"#.to_owned()),
             error: None,
@@ -146,8 +146,8 @@ async fn start(store: &dyn Store, n: usize) -> Lease {
         .await
         .unwrap()
     {
-        Admitted::New { lease, .. } => lease.unwrap(),
-        Admitted::Existing(_) | Admitted::Stale => unreachable!(),
+        AdmissionResult::New { lease, .. } => lease.unwrap(),
+        AdmissionResult::Existing(_) | AdmissionResult::Stale => unreachable!(),
     }
 }
 

@@ -1,11 +1,11 @@
 //! The trait for questions to people, their answers, and standing permissions.
 
-use crate::{Answer, ApprovalRow, Decided, Decision, Grant};
+use crate::{Answer, ApprovalRow, Decision, DecisionResult, Grant};
 
 /// Approvals and grants. See [`Store`](crate::Store) for what holds for every method.
 pub trait Approvals: Send + Sync {
     /// Answers a question; the first answer counts and makes the run due.
-    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided>;
+    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult>;
 
     /// Questions, oldest first; only open ones unless `all`.
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>>;

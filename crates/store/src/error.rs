@@ -31,8 +31,8 @@ impl fmt::Display for FileChange {
 
 /// A store could not do what it was asked. Nothing of the request was applied.
 ///
-/// An error is cloned when one failed commit has to be reported to everybody who shared it, so the
-/// words of the database come along as text.
+/// An error is cloned when one failed commit is reported to every caller that shared it, so the message
+/// of the database is stored as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -30,7 +30,7 @@ pub trait Ledger: Send + Sync {
     /// Refused if in any scope what was spent, what is reserved and what is wanted are together more
     /// than a limit. The same key of the run again replaces what was reserved under it, and counts
     /// without that; refused, it leaves it. A scope without limits is counted too.
-    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, Reserved>;
+    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult>;
 
     /// What was spent and what is reserved, in the order of scopes.
     fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>>;
@@ -105,7 +105,7 @@ pub struct Limit {
 
 /// The result of a [`Reserve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reserved {
+pub enum ReservationResult {
     /// The call may be made.
     Granted,
     /// It may not; nothing was changed.

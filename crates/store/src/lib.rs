@@ -4,8 +4,6 @@
 //! clock (instants come in as values) and publishes nothing. `deft-store-testkit` has the memory
 //! store and the conformance suite that every backend passes.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod approvals;
 pub mod backend;
 mod conversations;
@@ -28,13 +26,13 @@ pub use conversations::*;
 pub use error::{Error, FileChange};
 pub use facts::*;
 pub use ledger::{
-    Estimate, Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow,
-    bucket, run_scope,
+    Estimate, Ledger, Limit, Refusal, ReservationResult, Reserve, Spend, SpentFilter, SpentRow,
+    UsageRow, bucket, run_scope,
 };
 pub use outbox::*;
 pub use revisions::{Revisions, ToolCache};
 pub use rows::*;
-pub use runs::{Appended, RunHistory, RunQueue};
+pub use runs::{AppendResult, RunHistory, RunQueue};
 pub use skills::*;
 pub use sqlite::{Sqlite, SqliteOptions};
 
@@ -64,7 +62,7 @@ pub trait Store:
 {
     /// Deletes runs that are over, oldest first, with their events and questions, and expired
     /// cached results. Keys and slots of deleted runs stay taken for ever.
-    fn prune(&self, wish: Prune) -> Answer<'_, Pruned>;
+    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult>;
 
     /// A number that changes with every write of any process.
     fn version(&self) -> Answer<'_, u64>;

@@ -67,13 +67,13 @@ pub struct FirstClaim {
     pub until: Timestamp,
     /// How many runs may be running at once in all.
     pub global_limit: Option<u32>,
-    /// What is known to happen first; stored only if the lease is given.
+    /// The first events; stored only if the lease is given.
     pub batch: Batch,
 }
 
 /// The answer to an [`Admission`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Admitted {
+pub enum AdmissionResult {
     /// The run is there.
     New {
         /// Its row, as stored.
@@ -120,7 +120,7 @@ pub struct Claim {
 
 /// A run with the right to drive it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claimed {
+pub struct ClaimedRun {
     /// Its row.
     pub run: RunRow,
     /// The lease.
@@ -137,12 +137,12 @@ pub struct Batch {
     /// What else changes with them.
     pub writes: Vec<Write>,
     /// The state of the run afterwards.
-    pub then: Then,
+    pub then: RunState,
 }
 
 /// The state of a run after a batch.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub enum Then {
+pub enum RunState {
     /// The driver goes on.
     #[default]
     Continue,
@@ -291,7 +291,7 @@ pub struct Decision {
 
 /// The result of answering a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Decided {
+pub enum DecisionResult {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
     /// Another answer came first, or, if the row has no answer, the run ended before one came.
@@ -434,13 +434,13 @@ pub struct Prune {
     pub now: Timestamp,
     /// Maximum number of runs per request, so that other writes do not wait long.
     pub limit: u32,
-    /// Deletes nothing and says what there is to delete.
+    /// Deletes nothing and returns what would be deleted.
     pub only_count: bool,
 }
 
 /// What was deleted, or would be.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Pruned {
+pub struct PruneResult {
     /// The runs.
     pub runs: Vec<RunId>,
     /// How many events they had.

@@ -4,8 +4,8 @@ use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Admission, Admitted, Answer, Batch, CancelState, Claim, Claimed, Lease, NewEvent, PageEnd,
-    RunFilter, RunPage, RunRow, StoredEvent,
+    Admission, AdmissionResult, Answer, Batch, CancelState, Claim, ClaimedRun, Lease, NewEvent,
+    PageEnd, RunFilter, RunPage, RunRow, StoredEvent,
 };
 
 /// Runs that are queued, driven or parked, and the leases on them. See [`Store`](crate::Store) for
@@ -18,20 +18,20 @@ pub trait RunQueue: Send + Sync {
     /// the skill is active; under `cancel_other` the active runs are cancelled; unless `allow`, a
     /// run is due only when it is the first of the active runs. A cancelled run without a driver is
     /// over at once, with the closing events of the new run.
-    fn admit(&self, run: Admission) -> Answer<'_, Admitted>;
+    fn admit(&self, run: Admission) -> Answer<'_, AdmissionResult>;
 
     /// Gives the lease of the oldest run that is due and within its limits.
     ///
     /// Queued runs are due, and runs whose wake instant has passed. Parked runs do not count
     /// against limits.
-    fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>>;
+    fn claim(&self, wish: Claim) -> Answer<'_, Option<ClaimedRun>>;
 
     /// Stores a batch of the run, if the lease is still valid.
     ///
     /// A run that parks although an answer or a cancel request arrived since it was claimed is due
     /// at once. A run that finishes closes its open questions, and its row gets the sum spent in
     /// its [scope](crate::run_scope).
-    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended>;
+    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, AppendResult>;
 
     /// Extends every lease of an owner until `until`. Returns the runs that have a cancel request.
     fn renew(&self, owner: &str, until: Timestamp) -> Answer<'_, Vec<RunId>>;
@@ -102,7 +102,7 @@ pub trait RunHistory: Send + Sync {
 
 /// The answer to [`RunQueue::append`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendResult {
     /// The sequence number of the first event; the others follow without a gap. 0 without events.
     pub first_seq: u64,
     /// Who asked the run to stop.

@@ -12,7 +12,7 @@ use crate::{Answer, NewNotice};
 /// method.
 pub trait StoredSkills: Send + Sync {
     /// Stores skills, or new contents of skills, in one transaction.
-    fn put_skills(&self, skills: Vec<NewSkill>) -> Answer<'_, Vec<Put>>;
+    fn put_skills(&self, skills: Vec<NewSkill>) -> Answer<'_, Vec<PutResult>>;
 
     /// Changes the state of a skill, unless it has changed since `version`; then there is no row.
     fn change_skill(
@@ -99,7 +99,7 @@ pub struct SkillText {
     pub tier: Tier,
     /// What makes it fire.
     pub trigger: Trigger,
-    /// When it fires and what becomes of late slots, a JSON object.
+    /// When it fires and the rule for late slots, a JSON object.
     pub timing: Option<String>,
     /// Tools without which it cannot run.
     pub required_tools: Vec<String>,
@@ -154,7 +154,7 @@ pub struct NewSkill {
 
 /// The result of storing a [`NewSkill`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum PutResult {
     /// It is stored.
     Stored(Box<SkillRow>),
     /// Another skill has the name, or the row to be replaced has changed or is gone.

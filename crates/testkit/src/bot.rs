@@ -171,7 +171,10 @@ impl Shared {
         let polls = request.path.ends_with("/getUpdates");
         match reaction {
             Reaction::Answer(200, _, _) if polls => {}
-            other => return other,
+            other @ (Reaction::Answer(..)
+            | Reaction::Hang
+            | Reaction::Close
+            | Reaction::Stream(..)) => return other,
         }
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let from = body["offset"].as_i64().unwrap_or_default();
@@ -242,7 +245,7 @@ impl State {
             Value::Number(number) => number.as_i64(),
             Value::String(text) if text.starts_with('@') => Some(-1),
             Value::String(text) => text.parse().ok(),
-            _ => None,
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         let Some(chat) = chat else {
             return error(400, "Bad Request: chat not found", Value::Null);

@@ -32,7 +32,7 @@ impl Breaker {
     /// Whether a call may pass now; if not, when one may.
     ///
     /// In an open circuit whose time is up, the first who asks is let through
-    /// and all others wait for what becomes of it.
+    /// and all others wait for its result.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<(), Instant> {
         match self.state {
             State::Closed => Ok(()),

@@ -6,8 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::server::Era;
 use crate::tool::{DisabledTool, ToolInfo};
+
+/// Which family of the protocol a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Era {
+    /// Up to 2025-11-25: a session that starts with `initialize`.
+    Legacy,
+    /// From 2026-07-28: no session, every request speaks for itself.
+    Modern,
+}
 
 /// The tools of one server at one time.
 ///

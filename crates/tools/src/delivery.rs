@@ -10,15 +10,15 @@ use deft_model::{Failure, FailureClass};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder};
 
-use crate::builtin::transport;
 use crate::limit::words;
+use crate::transport::transport;
 
 /// The largest answer that is read; receipts are small.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// A message that did not arrive, or not as a whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Undelivered {
+pub struct SendError {
     /// What went wrong, with its class and whether it may have arrived all the same.
     pub failure: Failure,
     /// How long the other side wants to be left alone, if it said so.
@@ -27,7 +27,7 @@ pub struct Undelivered {
     pub sent: Vec<i64>,
 }
 
-impl From<Failure> for Undelivered {
+impl From<Failure> for SendError {
     fn from(failure: Failure) -> Self {
         Self {
             failure,
@@ -48,7 +48,10 @@ pub(crate) struct Answer {
 /// says, so unlike `http.request` it asks no list of hosts and uses proxies.
 pub(crate) fn client() -> Result<Client, Failure> {
     deft_http::client().build().map_err(|error| {
-        let message = format!("there is no HTTP client: {}", error.without_url());
+        let message = format!(
+            "the HTTP client could not be created: {}",
+            error.without_url()
+        );
         Failure::new(FailureClass::Other, message)
     })
 }

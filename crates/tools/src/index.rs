@@ -32,6 +32,27 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// A built-in tool.
+    pub(crate) fn from_builtin(tool: &Arc<BuiltinTool>) -> Self {
+        Self {
+            info: tool.info().clone(),
+            checker: tool.checker().clone(),
+            target: Target::Builtin(tool.clone()),
+        }
+    }
+
+    /// The tools that a server has, as far as they are known.
+    pub(crate) fn from_server(server: &Arc<Server>) -> Vec<Self> {
+        let tools = server.tools().into_iter();
+        tools
+            .map(|(info, checker)| Self {
+                info,
+                checker,
+                target: Target::Server(server.clone()),
+            })
+            .collect()
+    }
+
     /// Whether the tool is meant by a name that another server could have too.
     pub(crate) fn is_bare(&self, name: &str) -> bool {
         !self.info.builtin && name == self.info.name
@@ -56,7 +77,7 @@ impl Entry {
 
 /// What a name means.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum ToolLookup {
     /// This tool.
     Tool(Box<ToolInfo>),
     /// Several tools; these are their full names.
@@ -191,11 +212,11 @@ fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
 
 /// The failure of a call whose tool does not exist.
 pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
-    let failure = Failure::new(FailureClass::NotFound, format!("there is no tool `{name}`"))
+    let failure = Failure::new(FailureClass::NotFound, format!("unknown tool `{name}`"))
         .blocked()
         .outage(Outage::Tool(name.to_owned()));
     match nearest {
-        [] => failure.hint("`deft tools list` shows what there is"),
+        [] => failure.hint("`deft tools list` shows all tools"),
         names => failure.hint(format!("did you mean {}?", listed(names, "or"))),
     }
 }
@@ -225,7 +246,7 @@ pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
     Failure::new(
         FailureClass::Network,
         format!(
-            "there is no tool `{name}` so far, and not every server could be asked ({})",
+            "unknown tool `{name}`; not every server could be asked ({})",
             reasons.join("; ")
         ),
     )

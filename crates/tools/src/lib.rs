@@ -10,8 +10,6 @@
 //! from the failure's class), a store (catalogs are handed out and taken back),
 //! the configuration file, and any printing.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod arguments;
 mod breaker;
 mod builtin;
@@ -24,6 +22,7 @@ mod health;
 mod index;
 mod limit;
 mod options;
+mod process;
 mod redact;
 mod reply;
 mod router;
@@ -31,21 +30,21 @@ mod secret;
 mod server;
 pub mod telegram;
 mod tool;
+mod transport;
 pub mod webhook;
 
-pub use arguments::{Pipeline, Rule, relax_schema_types};
+pub use arguments::relax_schema_types;
 pub use builtin::{Context, Definition, Handler, SecretUse};
 pub use call::{Call, Reply};
-pub use catalog::Catalog;
-pub use delivery::Undelivered;
+pub use catalog::{Catalog, Era};
+pub use delivery::SendError;
 pub use environment::{Environment, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
-pub use index::Found;
+pub use index::ToolLookup;
 pub use options::{
-    FileOptions, HttpOptions, Options, ServerOptions, ShellOptions, TelegramOptions,
+    FileOptions, HttpOptions, Options, Pipeline, Rule, ServerOptions, ShellOptions, TelegramOptions,
 };
 pub use redact::Redaction;
 pub use router::Router;
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
-pub use server::Era;
 pub use tool::{Annotations, BUILTIN_SERVER, DisabledTool, ToolInfo, first_sentence};

@@ -3,6 +3,7 @@
 //! Plain data with defaults. Reading a configuration file, resolving secrets
 //! and opening connections happen elsewhere.
 
+mod pipeline;
 mod seconds;
 mod telegram;
 
@@ -12,9 +13,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::Pipeline;
 use crate::secret::Reference;
 
+pub use pipeline::{Pipeline, Rule};
 pub use telegram::TelegramOptions;
 
 /// Everything the router can be told.

@@ -22,7 +22,7 @@ use crate::builtin::{self, BuiltinTool, Context, Definition, Handler, SecretUse,
 use crate::call::{Call, Reply};
 use crate::catalog;
 use crate::environment::Environment;
-use crate::index::{self, Entry, Found, Index, Lookup, Target};
+use crate::index::{self, Entry, Index, Lookup, Target, ToolLookup};
 use crate::limit::Limit;
 use crate::options::Options;
 use crate::redact::Redaction;
@@ -89,7 +89,7 @@ impl Router {
         self.inner.rebuild();
     }
 
-    /// Removes the tools of this process that `keep` does not want, for hosts that offer a fixed list.
+    /// Removes the built-in tools whose name `keep` rejects, for hosts that offer a fixed list.
     pub fn retain(&self, keep: impl Fn(&str) -> bool) {
         self.inner.builtins.lock().retain(|name, _| keep(name));
         self.inner.rebuild();
@@ -108,7 +108,7 @@ impl Router {
     /// that they refuse.
     pub fn file_of(&self, tool: &str, arguments: &Object) -> Option<std::path::PathBuf> {
         let path = arguments.get("path").and_then(Value::as_str)?;
-        let Found::Tool(info) = self.find(tool) else {
+        let ToolLookup::Tool(info) = self.find(tool) else {
             return None;
         };
         let is_file_tool = info.builtin && info.name.starts_with("file.");
@@ -240,16 +240,16 @@ impl Router {
     }
 
     /// What a name means, as far as is known without asking any server.
-    pub fn find(&self, name: &str) -> Found {
+    pub fn find(&self, name: &str) -> ToolLookup {
         let index = self.inner.index.load();
         match index.lookup(name) {
-            Lookup::One(entry) => Found::Tool(Box::new(entry.info.clone())),
-            Lookup::Many(names) => Found::Ambiguous(names),
+            Lookup::One(entry) => ToolLookup::Tool(Box::new(entry.info.clone())),
+            Lookup::Many(names) => ToolLookup::Ambiguous(names),
             Lookup::None => match self.to_ask(&index) {
-                servers if servers.is_empty() => Found::Missing {
+                servers if servers.is_empty() => ToolLookup::Missing {
                     nearest: index.nearest(name),
                 },
-                servers => Found::Unknown { servers },
+                servers => ToolLookup::Unknown { servers },
             },
         }
     }

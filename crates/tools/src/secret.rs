@@ -100,21 +100,21 @@ impl Reference {
         &self,
         source: &dyn SecretSource,
         what: &str,
-    ) -> Result<Resolved, Failure> {
+    ) -> Result<ResolvedReference, Failure> {
         let Some((scheme, reference)) = self.parts() else {
-            return Ok(Resolved {
+            return Ok(ResolvedReference {
                 text: Secret::new(self.0.clone()),
                 secret: None,
             });
         };
         match source.secret(reference) {
-            Ok(secret) => Ok(Resolved {
+            Ok(secret) => Ok(ResolvedReference {
                 text: Secret::new(format!("{scheme}{}", secret.expose())),
                 secret: Some(secret),
             }),
             Err(reason) => Err(Failure::new(
                 FailureClass::Auth,
-                format!("the secret `{reference}` for {what} is not there: {reason}"),
+                format!("the secret `{reference}` for {what} is not available: {reason}"),
             )
             .hint("set it, or change the reference in the configuration")
             .blocked()),
@@ -124,7 +124,7 @@ impl Reference {
 
 /// What a [`Reference`] stands for.
 #[derive(Clone, Debug)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedReference {
     /// The whole text, with a scheme word if there was one.
     pub(crate) text: Secret,
     /// What of it must not be seen, if it came from a reference.
@@ -148,9 +148,9 @@ impl From<&str> for Reference {
 mod tests {
     use super::*;
 
-    struct Fixed;
+    struct FixedSecret;
 
-    impl SecretSource for Fixed {
+    impl SecretSource for FixedSecret {
         fn secret(&self, reference: &str) -> Result<Secret, String> {
             match reference {
                 "env:TOKEN" => Ok(Secret::new("s3cret")),
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn references_are_resolved_and_texts_are_not() {
-        let resolve = |text: &str| Reference::new(text).resolve(&Fixed, "header `X`");
+        let resolve = |text: &str| Reference::new(text).resolve(&FixedSecret, "header `X`");
         assert_eq!(resolve("env:TOKEN").unwrap().text.expose(), "s3cret");
         let bearer = resolve("Bearer env:TOKEN").unwrap();
         assert_eq!(bearer.text.expose(), "Bearer s3cret");

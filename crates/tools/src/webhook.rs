@@ -11,7 +11,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::classify;
-use crate::delivery::{Answer, Undelivered, client, exchange};
+use crate::delivery::{Answer, SendError, client, exchange};
 use crate::redact::Redaction;
 use crate::secret::Secret;
 
@@ -55,7 +55,7 @@ impl Client {
         url: &str,
         body: &Value,
         headers: &[(String, Secret)],
-    ) -> Result<Receipt, Undelivered> {
+    ) -> Result<Receipt, SendError> {
         let url = address(url).ok_or_else(|| invalid("the address of the webhook is not a URL"))?;
         let mut hidden = Redaction::default();
         hidden.add(&Secret::new(url.as_str()), "the address");
@@ -73,7 +73,7 @@ impl Client {
             let message = format!("the webhook at `{host}`: {}", failure.message);
             hidden.failure(Failure { message, ..failure })
         })?;
-        judge(host, &answer).map_err(|refused| Undelivered {
+        judge(host, &answer).map_err(|refused| SendError {
             failure: hidden.failure(refused.failure),
             ..refused
         })
@@ -95,7 +95,7 @@ pub async fn post(
     url: &str,
     body: &Value,
     headers: &[(String, Secret)],
-) -> Result<Receipt, Undelivered> {
+) -> Result<Receipt, SendError> {
     Client::new()?.post(url, body, headers).await
 }
 
@@ -116,7 +116,7 @@ fn prepared(headers: &[(String, Secret)]) -> Result<HeaderMap, Failure> {
     Ok(map)
 }
 
-fn judge(host: &str, answer: &Answer) -> Result<Receipt, Undelivered> {
+fn judge(host: &str, answer: &Answer) -> Result<Receipt, SendError> {
     let status = answer.status;
     if (200..300).contains(&status) {
         return Ok(Receipt { status });
@@ -133,7 +133,7 @@ fn judge(host: &str, answer: &Answer) -> Result<Receipt, Undelivered> {
         _ => classify::status(status),
     };
     let message = format!("the webhook at `{host}` answered with status {status}{said}");
-    Err(Undelivered {
+    Err(SendError {
         failure: Failure {
             in_doubt: classify::status_in_doubt(status),
             ..Failure::new(class, message)

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{Exhausted, Usd};
+use deft_model::{ExhaustedAction, Usd};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,8 +26,8 @@ pub struct BudgetScope {
     pub used: ScopeUsage,
     pub limit_tokens: Option<u64>,
     pub limit_usd: Option<f64>,
-    #[schemars(schema_with = "words_or_null::<Exhausted>")]
-    pub on_exhausted: Option<Exhausted>,
+    #[schemars(schema_with = "words_or_null::<ExhaustedAction>")]
+    pub on_exhausted: Option<ExhaustedAction>,
 }
 
 /// What was used on one day in one scope, such as `all` or `agent:thinker`.

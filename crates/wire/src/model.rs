@@ -1,7 +1,7 @@
 //! The words of `deft_model` that are visible outside, so that front ends need no other crate for them.
 
 pub use deft_model::{
-    Choice, DisabledReason, Effects, Exhausted, FailureClass, Message, Object, Outcome,
+    Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object, Outcome,
     ProblemCode, Role, RunId, RunStatus, Tier, Usage, Usd, WaitKind, nearest, visible,
     visible_json,
 };

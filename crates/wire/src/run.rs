@@ -158,7 +158,7 @@ pub enum StepStatus {
 pub struct StepView {
     /// Its id; `outer/inner` inside a nested skill.
     pub id: String,
-    /// What it does: `tool`, `compute`, `agent`, `skill` or `wait`.
+    /// Its kind, as files spell it, such as `tool`.
     #[serde(rename = "type")]
     pub kind: String,
     pub status: StepStatus,

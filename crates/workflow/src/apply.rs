@@ -54,7 +54,7 @@ impl Machine {
             Event::Answered { path, answer, by } => self.answered(at, path, *answer, by),
             Event::Begun(begun) => match self.frame_of(&begun.path) {
                 Some(frame) => self.outputs_begun(at, frame, begun),
-                None => self.begun(at, begun),
+                None => self.begin_call(at, begun),
             },
             Event::Ended(ended) => match self.frame_of(&ended.path) {
                 Some(frame) => self.outputs_ended(frame, ended),

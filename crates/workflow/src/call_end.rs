@@ -11,22 +11,18 @@ use serde_json::Value;
 
 use crate::Path;
 use crate::call::Call;
+use crate::cut_off::{MOST_CUT_OFFS, unjudged};
 use crate::event::{CallEnd, Event, Heal, Next};
 use crate::kinds::CompiledStep;
 use crate::machine::Machine;
-use crate::plan::Remedy;
+use crate::planned::Remedy;
 use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{Position, TryState};
-use crate::verify::unjudged;
 
 /// The first wait before a retry; each later one is twice as long, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-
-/// How often a call that may be repeated is begun again after it was cut off. One that takes the
-/// whole process with it each time must not do so for ever.
-pub(crate) const MOST_CUT_OFFS: u32 = 5;
 
 impl Machine {
     /// The event for the result of a call. It says what follows, and is to be stored and applied.

@@ -6,19 +6,21 @@
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass};
-use deft_template::{EvalError, EvalKind};
+use deft_template::{EvalError, EvalKind, Template};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::event::{Answer, CallIntent, Event, Operation};
-use crate::kinds::Unrendered;
-use crate::machine::{Facts, Machine, Todo};
+use crate::facts::Facts;
+use crate::kinds::RenderError;
+use crate::machine::{Machine, Todo};
 use crate::order::Prerequisites;
-use crate::plan::PlannedStep;
+use crate::planned::PlannedStep;
 use crate::progress::{elapsed, tolerated};
 use crate::scope::NameScope;
 use crate::state::{Phase, Position, Try, TryState};
+use crate::value_kind::describe;
 
 impl Machine {
     pub(crate) fn decide(&mut self, now: Timestamp, facts: &dyn Facts) -> Option<Event> {
@@ -190,10 +192,11 @@ impl Machine {
         let Some(view) = self.view(at.frame, Some(at)) else {
             return self.skip(at, "the run has not begun");
         };
-        let call = match self.render(now, &planned.work, &view) {
+        let wait_until = |until: bool, text: &Template| self.wait_until(now, &view, (until, text));
+        let call = match planned.work.render(&view, wait_until) {
             Ok(call) => call,
-            Err(Unrendered::Template(what, error)) => return self.unrendered(at, what, &error),
-            Err(Unrendered::Failed(failure)) => return self.fail_before_call(at, failure),
+            Err(RenderError::Template(what, error)) => return self.unrendered(at, what, &error),
+            Err(RenderError::Failed(failure)) => return self.fail_before_call(at, failure),
         };
         let deepest = self.rules.max_depth;
         if let Call::Skill { skill, .. } = &call
@@ -349,16 +352,5 @@ pub(crate) fn operation(planned: &PlannedStep, view: &NameScope<'_>) -> Operatio
         name: name.and_then(|name| name.render_text(view).ok()),
         args: args.and_then(|args| args.render(view).ok()),
         remember: None,
-    }
-}
-
-pub(crate) fn describe(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a mapping",
     }
 }

@@ -13,10 +13,12 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::kinds::CompiledStep;
-use crate::machine::{Facts, Rules};
+use crate::facts::Facts;
+use crate::kinds::{CompiledStep, Preview};
+use crate::machine::Rules;
 use crate::order;
-use crate::plan::{Plan, PlannedStep, Remedy};
+use crate::plan::Plan;
+use crate::planned::{PlannedStep, Remedy};
 use crate::tree::Tree;
 use crate::wait;
 
@@ -244,7 +246,7 @@ fn dry_heal(remedy: &Remedy) -> DryHeal {
 }
 
 /// One step being looked at.
-pub(crate) struct DryCheck<'a> {
+struct DryCheck<'a> {
     scope: &'a DryScope<'a>,
     at: usize,
     unknown: Vec<String>,
@@ -311,8 +313,10 @@ impl DryCheck<'_> {
             .map_err(|failure| self.problems.push(failure.message))
             .ok()
     }
+}
 
-    pub(crate) fn text(&mut self, place: &str, template: &Template) -> String {
+impl Preview for DryCheck<'_> {
+    fn text(&mut self, place: &str, template: &Template) -> String {
         if !self.scope.knows_all(self.at, template.names()) {
             self.unknown.push(place.to_owned());
             return template.source().to_owned();
@@ -323,7 +327,7 @@ impl DryCheck<'_> {
         })
     }
 
-    pub(crate) fn tree(&mut self, place: &str, tree: &Tree) -> Value {
+    fn tree(&mut self, place: &str, tree: &Tree) -> Value {
         match tree {
             Tree::Literal(value) => value.clone(),
             Tree::Template(template) => self.template(place, template),
@@ -343,7 +347,7 @@ impl DryCheck<'_> {
         }
     }
 
-    pub(crate) fn template(&mut self, place: &str, template: &Template) -> Value {
+    fn template(&mut self, place: &str, template: &Template) -> Value {
         let as_written = || Value::String(template.source().to_owned());
         if !self.scope.knows_all(self.at, template.names()) {
             self.unknown.push(place.to_owned());

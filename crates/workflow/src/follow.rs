@@ -17,7 +17,11 @@ use crate::size::size;
 use crate::state::{Fatal, FatalKind, Phase, Position, TryState};
 
 impl Machine {
-    pub(crate) fn begun(&mut self, now: Timestamp, begun: &CallIntent) -> Result<(), Divergence> {
+    pub(crate) fn begin_call(
+        &mut self,
+        now: Timestamp,
+        begun: &CallIntent,
+    ) -> Result<(), Divergence> {
         let at = self.locate(&begun.path)?;
         let judging = matches!(*begun.call, Call::Condition);
         let verifying = matches!(*begun.call, Call::Expect { .. });

@@ -5,7 +5,7 @@ use deft_model::{Input, InputType, Object, nearest};
 use regex::Regex;
 use serde_json::{Number, Value};
 
-use crate::decide::describe;
+use crate::value_kind::describe;
 
 /// Something wrong with one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn unknown<'a>(
         .filter(move |name| !names().any(|known| known == name.as_str()));
     extra.map(move |name| InputProblem {
         name: name.clone(),
-        message: format!("there is no input `{name}`"),
+        message: format!("unknown input `{name}`"),
         hint: Some(match nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if declared.is_empty() => "this skill takes no inputs".to_owned(),

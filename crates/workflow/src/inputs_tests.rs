@@ -73,7 +73,7 @@ fn every_problem_is_named_at_once() {
         [
             "input `issue_key` is missing (Jira issue key (e.g., AAP-12345))",
             "input `branch_prefix` cannot be `fixx` (did you mean `fix`?)",
-            "there is no input `isue_key` (did you mean `issue_key`?)",
+            "unknown input `isue_key` (did you mean `issue_key`?)",
         ]
     );
 }
@@ -142,13 +142,10 @@ fn values_must_be_of_the_type() {
 #[test]
 fn hints_list_what_there_is() {
     let found = problems(&[], json!({ "x": 1 }));
-    assert_eq!(
-        found,
-        ["there is no input `x` (this skill takes no inputs)"]
-    );
+    assert_eq!(found, ["unknown input `x` (this skill takes no inputs)"]);
     let found = problems(&seeds(), json!({ "issue_key": "A-1", "zebra": 1 }));
     let hint = "inputs are `issue_key`, `branch_prefix`";
-    assert_eq!(found, [format!("there is no input `zebra` ({hint})")]);
+    assert_eq!(found, [format!("unknown input `zebra` ({hint})")]);
     let found = problems(
         &seeds(),
         json!({ "issue_key": "A-1", "branch_prefix": "zebra" }),

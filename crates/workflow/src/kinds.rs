@@ -3,14 +3,11 @@
 //! The only file of the interpreter that a new kind changes, beside the [`Call`] that it becomes.
 
 use deft_model::{Failure, StepKind, Wait};
-use deft_template::{EvalError, SyntaxError, Template};
+use deft_template::{EvalError, Scope, SyntaxError, Template};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::call::Call;
-use crate::dry::DryCheck;
-use crate::machine::Machine;
-use crate::scope::NameScope;
 use crate::tree::Tree;
 
 /// What a step does, its templates compiled.
@@ -35,7 +32,7 @@ pub(crate) enum Instructions {
 /// What repeating a step would do, as far as its kind says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnEffects {
-    /// Nothing, whatever the step says. What a nested skill does is up to its own steps.
+    /// None; `effects` of the step is ignored. The steps of a nested skill have their own.
     None,
     /// What its tool says, unless the step does.
     AsTool,
@@ -43,23 +40,44 @@ pub(crate) enum OwnEffects {
     Unknown,
 }
 
-/// Where the value of a step comes from.
+/// Where the value of a step comes from. It decides whether models see the value as untrusted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ValueSource {
+pub(crate) enum ValueSource<'a> {
     /// A tool, a model or another skill: others wrote it.
     Outside,
-    /// Python of the skill, from the values that it reads.
-    Code,
+    /// Text of the skill, which works with the values that it names.
+    Names(&'a str),
     /// The machine itself.
     Machine,
 }
 
+/// Where the value of a step of this kind comes from.
+pub(crate) fn value_source(kind: &StepKind) -> ValueSource<'_> {
+    match kind {
+        StepKind::Tool { .. } | StepKind::Agent { .. } | StepKind::Skill { .. } => {
+            ValueSource::Outside
+        }
+        StepKind::Compute { code } => ValueSource::Names(code),
+        StepKind::Wait(_) => ValueSource::Machine,
+    }
+}
+
 /// Why a step did not become a call.
-pub(crate) enum Unrendered {
+pub(crate) enum RenderError {
     /// A template of this key cannot be evaluated.
     Template(&'static str, EvalError),
     /// Its values make no call.
     Failed(Failure),
+}
+
+/// Shows templates whose values may not be known yet; `place` says where a template stands.
+pub(crate) trait Preview {
+    /// A template as text.
+    fn text(&mut self, place: &str, template: &Template) -> String;
+    /// A template as a value.
+    fn template(&mut self, place: &str, template: &Template) -> Value;
+    /// A tree of templates as a value.
+    fn tree(&mut self, place: &str, tree: &Tree) -> Value;
 }
 
 impl CompiledStep {
@@ -101,14 +119,6 @@ impl CompiledStep {
         }
     }
 
-    pub(crate) fn value_source(&self) -> ValueSource {
-        match self {
-            Self::Tool { .. } | Self::Agent { .. } | Self::Skill { .. } => ValueSource::Outside,
-            Self::Compute => ValueSource::Code,
-            Self::Wait { .. } => ValueSource::Machine,
-        }
-    }
-
     /// The tool that it calls.
     pub(crate) fn tool(&self) -> Option<&Template> {
         let Self::Tool { tool, .. } = self else {
@@ -136,7 +146,7 @@ impl CompiledStep {
     }
 
     /// Its name and its arguments in a dry run.
-    pub(crate) fn preview(&self, check: &mut DryCheck<'_>) -> (Option<String>, Option<Value>) {
+    pub(crate) fn preview(&self, check: &mut dyn Preview) -> (Option<String>, Option<Value>) {
         match self {
             Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
                 let name = check.text("name", name);
@@ -150,30 +160,28 @@ impl CompiledStep {
             Self::Agent { instructions } => {
                 let text = match instructions {
                     Instructions::Plain(text) => text.clone(),
-                    Instructions::Template(text) => check.text("args", text),
+                    Instructions::Template(text) => check.text("agent", text),
                 };
                 (None, Some(Value::String(text)))
             }
         }
     }
-}
 
-impl Machine {
-    /// Renders a step into the call that it makes.
+    /// Renders it into the call that it makes. `wait_until` says when a wait that begins now is over;
+    /// its flag is true where the template gives an instant.
     pub(crate) fn render(
         &self,
-        now: Timestamp,
-        work: &CompiledStep,
-        view: &NameScope<'_>,
-    ) -> Result<Call, Unrendered> {
-        let failed = |key| move |error| Unrendered::Template(key, error);
-        Ok(match work {
-            CompiledStep::Tool { tool, args } => Call::Tool {
+        view: &dyn Scope,
+        wait_until: impl FnOnce(bool, &Template) -> Result<Timestamp, Failure>,
+    ) -> Result<Call, RenderError> {
+        let failed = |key| move |error| RenderError::Template(key, error);
+        Ok(match self {
+            Self::Tool { tool, args } => Call::Tool {
                 tool: tool.render_text(view).map_err(failed("tool"))?,
                 args: args.render_object(view).map_err(failed("args"))?,
             },
-            CompiledStep::Compute => Call::Compute,
-            CompiledStep::Agent { instructions } => Call::Agent {
+            Self::Compute => Call::Compute,
+            Self::Agent { instructions } => Call::Agent {
                 instructions: match instructions {
                     Instructions::Plain(text) => text.clone(),
                     Instructions::Template(text) => text
@@ -181,14 +189,12 @@ impl Machine {
                         .map_err(failed("agent"))?,
                 },
             },
-            CompiledStep::Skill { skill, args } => Call::Skill {
+            Self::Skill { skill, args } => Call::Skill {
                 skill: skill.render_text(view).map_err(failed("skill"))?,
                 args: args.render_object(view).map_err(failed("args"))?,
             },
-            CompiledStep::Wait { until, text } => Call::Wait {
-                until: self
-                    .wait_until(now, view, (*until, text))
-                    .map_err(Unrendered::Failed)?,
+            Self::Wait { until, text } => Call::Wait {
+                until: wait_until(*until, text).map_err(RenderError::Failed)?,
             },
         })
     }

@@ -7,17 +7,19 @@
 //! This crate does not call tools, store events or know what a tool is; it does not decide who
 //! may run what, or when.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod apply;
 mod call;
 mod call_end;
+mod code;
+mod cut_off;
 mod deadline;
 mod decide;
 mod dry;
 mod enclosing;
 mod event;
 mod expect;
+mod expect_checks;
+mod facts;
 mod finish;
 mod follow;
 mod inputs;
@@ -29,9 +31,12 @@ mod mind;
 mod order;
 mod path;
 mod permit;
+mod placeholder;
 mod plan;
+mod planned;
 mod progress;
 mod public;
+mod public_form;
 mod resume;
 mod reuse;
 mod scope;
@@ -40,23 +45,30 @@ mod sources;
 mod state;
 mod step_view;
 mod tree;
+mod untrusted;
+mod value_kind;
 mod verify;
 mod view_builder;
 mod wait;
 
 pub use call::{Call, ExpectLevel};
+pub use code::Code;
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use enclosing::EnclosingSkill;
 pub use event::{
     Answer, CallEnd, CallIntent, Event, Heal, Next, Operation, RunEnd, RunError, RunPreparation,
     RunStart, ToolMark,
 };
+pub use facts::{Facts, Permit};
 pub use inputs::{InputProblem, check_inputs, read_input};
-pub use machine::{AgentStep, Ask, Code, Divergence, Facts, Machine, Permit, Rules};
+pub use machine::{AgentStep, Ask, Divergence, Machine, Rules};
 pub use path::Path;
-pub use plan::{Plan, PlannedCall, Remedy};
-pub use public::{OPTIONS, public};
+pub use placeholder::{mask, placeholder, rekey, replace_placeholders};
+pub use plan::{Plan, PlannedCall};
+pub use planned::Remedy;
+pub use public::public;
+pub use public_form::OPTIONS;
 pub use reuse::reuse;
-pub use scope::{mask, placeholder, rekey, replace_placeholders};
 pub use size::size;
-pub use step_view::{ItemCounts, StepError, StepStatus, StepView, step_views, warning};
+pub use step_view::{ItemCounts, StepError, StepStatus, StepView, warning};
+pub use view_builder::step_views;

@@ -8,16 +8,19 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Authority, Effects, Failure, Object, StepKind};
+use deft_model::{Effects, Failure, StepKind};
 use deft_template::Condition;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Path;
 use crate::call::Call;
+use crate::code::Code;
 use crate::event::{Event, Heal, Operation, RunEnd, RunStart};
 use crate::expect::Expectation;
-use crate::plan::{Plan, Remedy};
+use crate::facts::Facts;
+use crate::plan::Plan;
+use crate::planned::Remedy;
 use crate::scope::NameScope;
 use crate::state::{Frame, Origin, Phase, Position, TryState};
 
@@ -69,27 +72,6 @@ pub enum Ask {
         /// What would be done.
         operation: Operation,
     },
-}
-
-/// What a machine has to be told about the world before it decides.
-pub trait Facts {
-    /// What repeating a call of a tool would do, as far as the tool says.
-    fn effects(&self, tool: &str, args: &Object) -> Option<Effects>;
-
-    /// Whether a tool may be called on the authority of an agent. Arguments that are only known for
-    /// each item of a loop are absent.
-    fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit;
-}
-
-/// Whether a call may be made.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Permit {
-    /// It may.
-    Free,
-    /// It may once a person has agreed to this question.
-    Ask(String),
-    /// It may not.
-    Denied(Failure),
 }
 
 /// The stored events do not fit the plan.
@@ -356,7 +338,7 @@ impl Machine {
 
     pub(crate) fn locate(&self, path: &Path) -> Result<Position, Divergence> {
         let (prefix, step, item) = path.parts();
-        let unknown = || Divergence(format!("there is no step `{path}`"));
+        let unknown = || Divergence(format!("unknown step `{path}`"));
         let frame = if prefix.is_empty() {
             0
         } else {
@@ -457,17 +439,4 @@ pub struct AgentStep {
     pub wants_json: bool,
     /// Tools that must have succeeded.
     pub must_call: Vec<String>,
-}
-
-/// Python to be run for a step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Code {
-    /// The source.
-    pub source: String,
-    /// The names it mentions.
-    pub scope: Object,
-    /// Those of them that are None because their step was skipped.
-    pub skipped: Vec<String>,
-    /// The recorded start of the step (X17).
-    pub now: Timestamp,
 }

@@ -8,8 +8,7 @@ use deft_model::Object;
 use serde_json::{Value, json};
 
 use crate::Path;
-use crate::public::{OPTIONS, with_fields};
-use crate::scope::{failure, seconds};
+use crate::public_form::{OPTIONS, failure, seconds, with_fields};
 
 /// The public form of an event of an agent; some have none.
 pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object)> {
@@ -55,7 +54,7 @@ fn public_what(what: &EventKind) -> Option<(&'static str, Value)> {
             how,
             text,
         } => (
-            told(*how),
+            event_word(*how),
             json!({ "turn": turn, "call": call, "tool": name, "reason": text }),
         ),
         EventKind::Question {
@@ -123,7 +122,7 @@ fn public_what(what: &EventKind) -> Option<(&'static str, Value)> {
     })
 }
 
-fn told(how: Interpretation) -> &'static str {
+fn event_word(how: Interpretation) -> &'static str {
     match how {
         Interpretation::Text | Interpretation::Made => "tool_answered",
         Interpretation::Refused

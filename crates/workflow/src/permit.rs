@@ -11,9 +11,10 @@ use deft_template::Template;
 use crate::Path;
 use crate::decide::operation;
 use crate::event::{Answer, Event};
+use crate::facts::{Facts, Permit};
 use crate::kinds::CompiledStep;
-use crate::machine::{Facts, Machine, Permit};
-use crate::plan::PlannedStep;
+use crate::machine::Machine;
+use crate::planned::PlannedStep;
 use crate::state::Position;
 
 impl Machine {

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{
-    Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step, StepKind,
+    Authority, Body, Dialect, Effects, Handler, Input, Object, OnError, Skill, Step, StepKind,
     Workflow,
 };
-use deft_template::{Condition, SyntaxError, Template};
+use deft_template::{SyntaxError, Template};
 use serde_json::Value;
 
 use crate::expect::Expectation;
-use crate::kinds::{CompiledStep, OwnEffects};
-use crate::machine::Facts;
-use crate::order::{self, Prerequisites, VisibleSteps};
+use crate::kinds::CompiledStep;
+use crate::order::{self, Prerequisites};
+use crate::planned::{PlannedStep, Remedy, remedies};
 use crate::sources::{self, Sources};
 use crate::tree::Tree;
 
@@ -63,42 +63,6 @@ pub struct PlannedCall<'a> {
     pub tool: Option<&'a str>,
     /// Its arguments as they are written; none where they differ from item to item.
     pub args: Option<&'a Value>,
-}
-
-/// A step made ready to run.
-#[derive(Debug)]
-pub(crate) struct PlannedStep {
-    pub(crate) step: Step,
-    pub(crate) waits: Prerequisites,
-    pub(crate) visible: VisibleSteps,
-    pub(crate) condition: Option<Condition>,
-    /// The condition looks at the item, so each item is judged on its own.
-    pub(crate) condition_per_item: bool,
-    pub(crate) work: CompiledStep,
-    pub(crate) list: Option<Tree>,
-    pub(crate) question: Option<(Template, bool)>,
-    pub(crate) heals: Vec<Remedy>,
-    /// What must be true of its value.
-    pub(crate) expect: Expectation,
-}
-
-/// A remedy made ready.
-#[derive(Clone, Debug)]
-pub struct Remedy {
-    pub(crate) when: Vec<FailureClass>,
-    pub(crate) tool: String,
-    pub(crate) args: Tree,
-}
-
-impl Remedy {
-    /// Compiles a remedy, for example one from the configuration.
-    pub fn compile(heal: &deft_model::Heal) -> Result<Self, SyntaxError> {
-        Ok(Self {
-            when: heal.when.clone(),
-            tool: heal.tool.clone(),
-            args: Tree::compile(&heal.args)?,
-        })
-    }
 }
 
 impl Plan {
@@ -178,6 +142,18 @@ impl Plan {
         alone.is_some_and(|only| only.is_agent() && only.list.is_none()) && self.outputs.is_none()
     }
 
+    /// True when what the skill expects is held against the answer of its agent, which can be asked
+    /// again. Steps are to be seen only when they have ended, and what a step tolerates its skill does
+    /// not: both are held against the outputs.
+    pub(crate) fn is_kept_by_agent(&self) -> bool {
+        let Some(planned) = self.steps.first().filter(|_| self.is_agent_alone()) else {
+            return false;
+        };
+        let step = &planned.step;
+        let unseen = step.output.is_some() && self.expect.mentions(&step.id);
+        !(unseen || self.expect.mentions("steps") || step.on_error == OnError::Continue)
+    }
+
     /// Names of secrets that the skill may pass to its tools.
     pub fn secrets(&self) -> &[String] {
         &self.secrets
@@ -238,77 +214,6 @@ impl Plan {
     }
 }
 
-impl PlannedStep {
-    fn compile(
-        step: &Step,
-        waits: Prerequisites,
-        visible: VisibleSteps,
-        workflow: &Workflow,
-        plain: bool,
-    ) -> Result<Self, SyntaxError> {
-        let condition = step
-            .condition
-            .as_deref()
-            .map(Condition::parse)
-            .transpose()?;
-        let condition_per_item = match (&condition, &step.repeat) {
-            (Some(condition), Some(repeat)) => {
-                condition.names().iter().any(|used| used.name == repeat.var)
-            }
-            _ => false,
-        };
-        let question = workflow
-            .confirmations
-            .iter()
-            .find(|confirmation| confirmation.step == step.id)
-            .map(|asked| Ok((Template::parse(&asked.message)?, asked.default)))
-            .transpose()?;
-        Ok(Self {
-            expect: Expectation::compile(step.expect.as_ref())?,
-            work: CompiledStep::compile(&step.kind, plain)?,
-            list: step
-                .repeat
-                .as_ref()
-                .map(|repeat| Tree::compile(&repeat.over))
-                .transpose()?,
-            heals: remedies(&step.heal)?,
-            step: step.clone(),
-            waits,
-            visible,
-            condition,
-            condition_per_item,
-            question,
-        })
-    }
-
-    /// What repeating the step would do: as it says, as the skill says, as the tool says; and
-    /// where none of them says anything it must not be repeated.
-    pub(crate) fn effects(
-        &self,
-        of_skill: Option<Effects>,
-        tool: Option<(&str, &Object)>,
-        facts: &dyn Facts,
-    ) -> Effects {
-        let said = self.step.effects.or(of_skill);
-        match self.work.own_effects() {
-            OwnEffects::None => Effects::None,
-            OwnEffects::AsTool => said.unwrap_or_else(|| {
-                let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
-                known.unwrap_or(Effects::Once)
-            }),
-            OwnEffects::Unknown => said.unwrap_or(Effects::Once),
-        }
-    }
-
-    fn is_agent(&self) -> bool {
-        matches!(self.work, CompiledStep::Agent { .. })
-    }
-
-    pub(crate) fn loop_var(&self) -> Option<&str> {
-        self.step.repeat.as_ref().map(|repeat| repeat.var.as_str())
-    }
-}
-
 /// Every body as steps. A command's flags arrive as inputs and are its tool's arguments.
 fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
     use std::borrow::Cow;
@@ -360,10 +265,6 @@ fn compile_outputs(outputs: &Object) -> Result<Vec<(String, Tree)>, SyntaxError>
         .iter()
         .map(|(name, value)| Ok((name.clone(), Tree::compile(value)?)))
         .collect()
-}
-
-fn remedies(heals: &[deft_model::Heal]) -> Result<Vec<Remedy>, SyntaxError> {
-    heals.iter().map(Remedy::compile).collect()
 }
 
 fn ids(steps: &[Step]) -> HashMap<String, usize> {

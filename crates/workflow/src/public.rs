@@ -7,7 +7,7 @@ use deft_model::{Object, Outcome};
 use serde_json::{Value, json};
 
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd, RunStart};
-use crate::scope::{failure, seconds};
+use crate::public_form::{OPTIONS, failure, seconds, with_fields};
 
 /// The public form of an event: its `type` and the fields that belong to it.
 ///
@@ -95,9 +95,6 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
     with_fields(kind, fields)
 }
 
-/// What may be answered to a confirmation.
-pub const OPTIONS: [&str; 3] = ["yes", "no", "skip"];
-
 impl Answer {
     /// The word for the answer, one of [`OPTIONS`].
     pub fn word(self) -> &'static str {
@@ -105,15 +102,6 @@ impl Answer {
             Self::Yes => OPTIONS[0],
             Self::No => OPTIONS[1],
             Self::Skip => OPTIONS[2],
-        }
-    }
-}
-
-pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
-    match fields {
-        Value::Object(fields) => Some((kind, fields)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            None
         }
     }
 }

@@ -8,8 +8,8 @@ use deft_model::Failure;
 use serde_json::Value;
 
 use crate::event::{CallEnd, Event, Next};
+use crate::placeholder::{rekey, rekey_text};
 use crate::progress::tolerated;
-use crate::scope::{rekey, rekey_text};
 use crate::{Path, Plan};
 
 /// The steps before `from`, as they ended in an earlier run, for a run with this nonce. One that

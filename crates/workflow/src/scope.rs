@@ -5,97 +5,17 @@
 
 use std::sync::Arc;
 
-use deft_model::{Failure, Object};
+use deft_model::Object;
 use deft_template::{Lookup, Member, Scope};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::machine::Code;
-use crate::plan::PlannedStep;
+use crate::code::{Code, mentions};
+use crate::placeholder::placeholder;
+use crate::planned::PlannedStep;
+use crate::public_form::{failure, seconds};
+use crate::sources::names_of;
 use crate::state::{Frame, Origin, Phase, Position, StepState};
-
-/// Surrounds the placeholder of a secret; neither sign occurs in ordinary text.
-const OPEN: char = '\u{F0000}';
-const CLOSE: char = '\u{F0001}';
-
-/// The text that stands for a secret until its tool is called.
-pub fn placeholder(nonce: &str, name: &str) -> String {
-    format!("{OPEN}{nonce}:{name}{CLOSE}")
-}
-
-/// Replaces every placeholder with this nonce in a text.
-pub fn replace_placeholders(
-    text: &str,
-    nonce: &str,
-    mut with: impl FnMut(&str) -> String,
-) -> Option<String> {
-    let start = format!("{OPEN}{nonce}:");
-    let mut rest = text;
-    let mut out: Option<String> = None;
-    while let Some((before, behind)) = rest.split_once(start.as_str()) {
-        let Some((name, behind)) = behind.split_once(CLOSE) else {
-            break;
-        };
-        let out = out.get_or_insert_with(String::new);
-        out.push_str(before);
-        out.push_str(&with(name));
-        rest = behind;
-    }
-    out.map(|mut out| {
-        out.push_str(rest);
-        out
-    })
-}
-
-/// Lets the placeholders of one run in a text stand for the same secrets in another.
-pub(crate) fn rekey_text(text: &mut String, from: &str, to: &str) {
-    if let Some(changed) = replace_placeholders(text, from, |name| placeholder(to, name)) {
-        *text = changed;
-    }
-}
-
-/// Lets the placeholders of one run in a value stand for the same secrets in another.
-pub fn rekey(value: &mut Value, from: &str, to: &str) {
-    match value {
-        Value::String(text) => rekey_text(text, from, to),
-        Value::Array(items) => items.iter_mut().for_each(|item| rekey(item, from, to)),
-        Value::Object(map) => {
-            if map.keys().any(|key| key.contains(OPEN)) {
-                let entries = std::mem::take(map).into_iter();
-                *map = entries
-                    .map(|(mut key, value)| {
-                        rekey_text(&mut key, from, to);
-                        (key, value)
-                    })
-                    .collect();
-            }
-            map.values_mut().for_each(|value| rekey(value, from, to));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// The text as a person may see it: every placeholder as `[secret NAME]`.
-pub fn mask(text: &str) -> Option<String> {
-    let mut rest = text;
-    let mut out: Option<String> = None;
-    while let Some((before, behind)) = rest.split_once(OPEN) {
-        let Some((inside, behind)) = behind.split_once(CLOSE) else {
-            break;
-        };
-        let name = inside.rsplit(':').next().unwrap_or(inside);
-        let out = out.get_or_insert_with(String::new);
-        out.push_str(before);
-        out.push_str("[secret ");
-        out.push_str(name);
-        out.push(']');
-        rest = behind;
-    }
-    out.map(|mut out| {
-        out.push_str(rest);
-        out
-    })
-}
 
 /// The names that a step, an item or the outputs can see.
 pub(crate) struct NameScope<'a> {
@@ -264,6 +184,33 @@ impl NameScope<'_> {
         }
         map
     }
+
+    /// Whether the value of a name, or of a member of it, was written by others.
+    fn reads_untrusted(&self, name: &str, member: Option<&str>) -> bool {
+        let planned = self.at.map(|at| &self.frame.plan.steps[at.step]);
+        if planned.and_then(PlannedStep::loop_var) == Some(name) {
+            let list = planned.and_then(|planned| planned.list.as_ref());
+            return list.is_some_and(|list| self.frame.renders_untrusted(list, None));
+        }
+        match (name, member) {
+            ("inputs", Some(input)) => self.frame.untrusted_inputs.contains(input),
+            ("inputs", None) => !self.frame.untrusted_inputs.is_empty(),
+            ("steps" | "outputs", Some(member)) => self.gives_untrusted(Some(member)),
+            ("steps" | "outputs", None) => self.gives_untrusted(None),
+            _ if self.is_result(name) => self.gives_untrusted(Some(name)),
+            _ => self.frame.untrusted_inputs.contains(name),
+        }
+    }
+
+    /// Whether a step that gives a name its value gives an untrusted one; without a name, any step.
+    fn gives_untrusted(&self, name: Option<&str>) -> bool {
+        let plan = &self.frame.plan;
+        let mut steps = plan.steps.iter().zip(&plan.sources);
+        steps.any(|(planned, sources)| {
+            let gives = name.is_none_or(|name| names_of(&planned.step).any(|own| own == name));
+            gives && self.frame.is_untrusted(sources)
+        })
+    }
 }
 
 /// Names that always mean the same. `secrets` is not here: code never sees one.
@@ -347,59 +294,5 @@ pub(crate) fn status(phase: Phase) -> &'static str {
         Phase::Success => "success",
         Phase::Error | Phase::Failed => "error",
         Phase::Skipped | Phase::Refused => "skipped",
-    }
-}
-
-pub(crate) fn failure(failure: &Failure) -> Value {
-    json!({ "class": failure.class, "message": failure.message })
-}
-
-/// Milliseconds as the seconds of public events.
-pub(crate) fn seconds(ms: u64) -> f64 {
-    std::time::Duration::from_millis(ms).as_secs_f64()
-}
-
-/// True when a name stands in a text as a word of its own.
-pub(crate) fn mentions(code: &str, name: &str) -> bool {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    code.match_indices(name).any(|(at, _)| {
-        let before = code[..at].chars().next_back();
-        let behind = code[at + name.len()..].chars().next();
-        !before.is_some_and(word) && !behind.is_some_and(word)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{mask, mentions, placeholder, replace_placeholders};
-
-    #[test]
-    fn names_are_mentioned_as_words() {
-        assert!(mentions("len(pods) > 0", "pods"));
-        assert!(mentions("f'{pods}'", "pods"));
-        assert!(!mentions("my_pods + pods2", "pods"));
-    }
-
-    #[test]
-    fn only_placeholders_of_this_run_are_replaced() {
-        let text = format!(
-            "Bearer {} and {}",
-            placeholder("n1", "TOKEN"),
-            placeholder("other", "TOKEN")
-        );
-        let shown = replace_placeholders(&text, "n1", |name| format!("<{name}>")).unwrap();
-        assert!(shown.starts_with("Bearer <TOKEN> and "));
-        assert!(!shown.ends_with("<TOKEN>"));
-        assert_eq!(replace_placeholders("plain", "n1", |_| String::new()), None);
-    }
-
-    #[test]
-    fn a_placeholder_that_was_cut_short_does_not_keep_the_others() {
-        let whole = placeholder("n1", "TOKEN");
-        let text = format!("{whole} {}", &whole[..whole.len() - 4]);
-        let shown = replace_placeholders(&text, "n1", |name| format!("<{name}>")).unwrap();
-        assert!(shown.starts_with("<TOKEN> "));
-        assert!(mask(&text).unwrap().starts_with("[secret TOKEN] "));
-        assert_eq!(mask("plain"), None);
     }
 }

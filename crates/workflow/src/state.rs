@@ -169,7 +169,7 @@ pub(crate) struct Try {
     /// Remedies for this very try, and those with the ones of its nested steps.
     pub(crate) heals: u32,
     pub(crate) heals_inside: u32,
-    /// What it came to, as long as the worker has not said whether that is as expected.
+    /// Its value, as long as the worker has not checked it.
     pub(crate) held: Option<Arc<HeldValue>>,
     /// Why it failed the last time.
     pub(crate) failure: Option<Failure>,

@@ -13,10 +13,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Plan;
-use crate::event::{Event, Next};
+use crate::event::Next;
 use crate::progress::elapsed;
-use crate::view_builder::ViewBuilder;
 
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,22 +93,6 @@ pub struct ItemCounts {
 
 /// The most failed items that are named.
 pub(crate) const MOST_FAILED: usize = 100;
-
-/// The steps of a run. `nested` are the plans of the skills it entered; of one that is missing,
-/// only the steps that have begun are shown.
-pub fn step_views<'e>(
-    plan: &Plan,
-    nested: &[Arc<Plan>],
-    events: impl IntoIterator<Item = (Timestamp, &'e Event)>,
-) -> Vec<StepView> {
-    let mut views = ViewBuilder::new(plan, nested);
-    for (at, event) in events {
-        views.take_in(at, event);
-    }
-    let mut placed = Vec::new();
-    views.place("", &mut placed);
-    placed
-}
 
 impl StepView {
     pub(crate) fn pending(id: String, kind: &str) -> Self {

@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use crate::Path;
 use crate::call::{Call, ExpectLevel};
-use crate::call_end::MOST_CUT_OFFS;
+use crate::code::Code;
+use crate::cut_off::MOST_CUT_OFFS;
 use crate::event::{CallEnd, CallIntent, Event, Next};
 use crate::expect::{ExpectProblem, untrue};
-use crate::machine::{Ask, Code, Divergence, Machine};
+use crate::machine::{Ask, Divergence, Machine};
 use crate::progress::misplaced;
 use crate::state::{HeldValue, Position, TryState, Verdict};
 
@@ -297,12 +298,6 @@ impl Machine {
         let source = frame.plan.expect.that();
         Some(self.output_scope(index, &outputs)?.code(source, at))
     }
-}
-
-/// A worker that was cut off: what it judges is there, and nothing is in doubt.
-pub(crate) fn unjudged(path: &Path) -> Failure {
-    let message = format!("the judging of `{path}` was cut off");
-    Failure::new(FailureClass::Interrupted, message)
 }
 
 /// Judging changes nothing, so it leaves nothing in doubt.

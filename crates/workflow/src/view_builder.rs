@@ -16,7 +16,23 @@ use crate::{Path, Plan};
 /// The most items of a loop whose inner steps are shown.
 const MOST_ITEMS: usize = 50;
 
-pub(crate) struct ViewBuilder<'a> {
+/// The steps of a run. `nested` are the plans of the skills it entered; of one that is missing,
+/// only the steps that have begun are shown.
+pub fn step_views<'e>(
+    plan: &Plan,
+    nested: &[Arc<Plan>],
+    events: impl IntoIterator<Item = (Timestamp, &'e Event)>,
+) -> Vec<StepView> {
+    let mut views = ViewBuilder::new(plan, nested);
+    for (at, event) in events {
+        views.take_in(at, event);
+    }
+    let mut placed = Vec::new();
+    views.place("", &mut placed);
+    placed
+}
+
+struct ViewBuilder<'a> {
     /// Plans by the prefix of their steps.
     plans: HashMap<String, &'a Plan>,
     nested: &'a [Arc<Plan>],
@@ -44,7 +60,7 @@ fn about(path: &Path) -> Subject {
 }
 
 impl<'a> ViewBuilder<'a> {
-    pub(crate) fn new(plan: &'a Plan, nested: &'a [Arc<Plan>]) -> Self {
+    fn new(plan: &'a Plan, nested: &'a [Arc<Plan>]) -> Self {
         Self {
             plans: HashMap::from([(String::new(), plan)]),
             nested,
@@ -53,9 +69,9 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    pub(crate) fn take_in(&mut self, at: Timestamp, event: &Event) {
+    fn take_in(&mut self, at: Timestamp, event: &Event) {
         match event {
-            Event::Begun(begun) => self.begun(at, begun),
+            Event::Begun(begun) => self.begin_call(at, begun),
             Event::Ended(ended) => self.ended(at, ended),
             Event::Listed {
                 path,
@@ -158,7 +174,7 @@ impl<'a> ViewBuilder<'a> {
         &mut self.seen[at]
     }
 
-    fn begun(&mut self, at: Timestamp, begun: &CallIntent) {
+    fn begin_call(&mut self, at: Timestamp, begun: &CallIntent) {
         self.on_step(&begun.path, |view| {
             view.status = StepStatus::Running;
             view.reason = None;

@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::machine::Machine;
 use crate::scope::NameScope;
 use crate::state::{Position, TryState};
+use crate::value_kind::describe;
 
 impl Machine {
     /// When a wait that begins now is over.
@@ -104,7 +105,7 @@ pub(crate) fn instant(value: &Value, zone: &TimeZone) -> Result<Timestamp, Failu
     match value {
         Value::String(text) => parse_at(text, zone).map_err(|error| unreadable(&error)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            let what = crate::decide::describe(value);
+            let what = describe(value);
             let message = format!("`wait.until` needs an instant, not {what}");
             Err(Failure::new(FailureClass::Invalid, message)
                 .hint("an instant is text such as `2026-02-14T15:00`"))
@@ -119,7 +120,7 @@ fn no_length(value: &Value) -> Failure {
         | Value::Bool(_)
         | Value::String(_)
         | Value::Array(_)
-        | Value::Object(_)) => crate::decide::describe(other).to_owned(),
+        | Value::Object(_)) => describe(other).to_owned(),
     };
     let message = format!("`wait` needs a length of time, not {what}");
     Failure::new(FailureClass::Invalid, message).hint("write seconds, or `15m`, `2h`, `90d`")

@@ -92,7 +92,7 @@ pub struct Match {
 
 impl Match {
     /// Why it matched, in words.
-    pub fn why(&self) -> String {
+    pub fn reason(&self) -> String {
         let quoted: Vec<String> = self
             .keywords
             .iter()

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::state::{Agent, Call, CallEnd, CallState, Reminder, Target, Turn, TurnState};
 use super::turn::wrote_commands;
 use super::{CallRef, Divergence, Machine};
-use crate::event::{Address, Event, EventKind, WrittenCommand};
+use crate::address::Address;
+use crate::event::{Event, EventKind, WrittenCommand};
 use crate::setup::{Offer, Setup};
 
 impl Machine {
@@ -75,7 +76,7 @@ impl Machine {
                     how: *how,
                     text: text.clone(),
                 };
-                self.told(agent, (*turn, *call), told)
+                self.record_text(agent, (*turn, *call), told)
             }
             EventKind::Question {
                 turn,
@@ -210,7 +211,12 @@ impl Machine {
         Ok(())
     }
 
-    fn told(&mut self, address: &Address, at: (u32, u32), told: CallEnd) -> Result<(), Divergence> {
+    fn record_text(
+        &mut self,
+        address: &Address,
+        at: (u32, u32),
+        told: CallEnd,
+    ) -> Result<(), Divergence> {
         let open = |state: &CallState| {
             matches!(
                 state,

@@ -124,19 +124,25 @@ impl Calls<'_> {
         match (&call.state, &call.target) {
             (CallState::Answered { yes: false, by }, Some(Target::Tool { tool, skill, .. })) => {
                 let text = words::declined(skill.as_ref().unwrap_or(tool), by);
-                Some(self.told(index, Interpretation::Declined, text))
+                Some(self.interpretation_event(index, Interpretation::Declined, text))
             }
-            (_, Some(target)) => self.go(index, target.clone(), running),
+            (_, Some(target)) => self.begin_call(index, target.clone(), running),
             (_, None) if let Some(opened) = self.open(index, facts) => Some(opened),
             (_, None) => match self.resolve(index, facts) {
-                Resolution::Text(text) => Some(self.told(index, Interpretation::Text, text)),
-                Resolution::Mistaken(text) => {
-                    Some(self.told(index, Interpretation::Mistaken, text))
+                Resolution::Text(text) => {
+                    Some(self.interpretation_event(index, Interpretation::Text, text))
                 }
-                Resolution::Problem(text) => Some(self.told(index, Interpretation::Problem, text)),
-                Resolution::Refused(text) => Some(self.told(index, Interpretation::Refused, text)),
+                Resolution::Mistaken(text) => {
+                    Some(self.interpretation_event(index, Interpretation::Mistaken, text))
+                }
+                Resolution::Problem(text) => {
+                    Some(self.interpretation_event(index, Interpretation::Problem, text))
+                }
+                Resolution::Refused(text) => {
+                    Some(self.interpretation_event(index, Interpretation::Refused, text))
+                }
                 Resolution::Described(text) => {
-                    Some(self.told(index, Interpretation::Described, text))
+                    Some(self.interpretation_event(index, Interpretation::Described, text))
                 }
                 Resolution::Tool {
                     tool,
@@ -157,11 +163,15 @@ impl Calls<'_> {
                         covers,
                     };
                     match self.machine.made_before(&target) {
-                        Some(value) => Some(self.told(index, Interpretation::Made, plain(value))),
+                        Some(value) => Some(self.interpretation_event(
+                            index,
+                            Interpretation::Made,
+                            plain(value),
+                        )),
                         None if consent.is_some() => {
                             self.question(index, target, question, running)
                         }
-                        None => self.go(index, target, running),
+                        None => self.begin_call(index, target, running),
                     }
                 }
                 Resolution::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
@@ -225,7 +235,7 @@ impl Calls<'_> {
 
     /// Makes a call, unless it has to wait for those that are running. Whether it has to never depends
     /// on which of them was quicker.
-    fn go(&self, index: usize, target: Target, running: &[&Call]) -> Option<EventKind> {
+    fn begin_call(&self, index: usize, target: Target, running: &[&Call]) -> Option<EventKind> {
         let joins = is_free_target(&target) && !contains(self.group(index), &target);
         if !running.is_empty() && !joins {
             return None;
@@ -270,7 +280,7 @@ impl Calls<'_> {
                 dispatch,
             };
         };
-        self.told(index, Interpretation::Refused, refusal)
+        self.interpretation_event(index, Interpretation::Refused, refusal)
     }
 
     fn resolve(&self, index: usize, facts: &dyn Facts) -> Resolution {
@@ -309,7 +319,7 @@ impl Calls<'_> {
         }
     }
 
-    fn told(&self, index: usize, how: Interpretation, text: String) -> EventKind {
+    fn interpretation_event(&self, index: usize, how: Interpretation, text: String) -> EventKind {
         let want = self.turn.want(index, self.agent.setup.mode);
         EventKind::Told {
             turn: self.number(),

@@ -24,13 +24,13 @@ mod words;
 
 pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
 pub use results::Reply;
-pub use shown::RESULT_TAG;
 
 use std::collections::HashMap;
 
 use deft_model::{Message, ModelRequest, ToolChoice};
 
-use crate::event::{Address, AgentEnd, Event, EventKind};
+use crate::address::Address;
+use crate::event::{AgentEnd, Event, EventKind};
 use crate::request::{Facts, Request};
 use crate::setup::{Mode, Setup};
 use state::{Agent, CallState, Target, TurnState};
@@ -230,7 +230,9 @@ impl Machine {
     /// What was said since the agent began: its task, replies, results and reminders, without the
     /// history before it. Empty for an agent that there is not.
     pub fn messages(&self, agent: &Address) -> Vec<Message> {
-        self.agent(agent).map(transcript::said).unwrap_or_default()
+        self.agent(agent)
+            .map(transcript::messages)
+            .unwrap_or_default()
     }
 
     /// The part of [`messages`](Self::messages) that stays as it is, whatever becomes of an agent
@@ -271,7 +273,7 @@ fn request(agent: &Agent) -> ModelRequest {
     let can_call = agent.setup.mode == Mode::Tools && !agent.specs.is_empty();
     let mut messages = agent.setup.history.to_vec();
     let before = messages.len();
-    messages.extend(transcript::said(agent));
+    messages.extend(transcript::messages(agent));
     let mut request = ModelRequest {
         system: agent.setup.system.clone(),
         messages,

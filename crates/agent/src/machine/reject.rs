@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::apply::misplaced;
 use super::state::{Agent, CallEnd, Reminder, Target};
 use super::{Divergence, Machine, ordinal, words};
-use crate::event::{Address, Event, EventKind};
+use crate::address::Address;
+use crate::event::{Event, EventKind};
 
 impl Machine {
     /// Lets an agent go on whose answer is not what its step promises: it is told why, and is asked

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::turn::failed;
 use super::{Machine, words};
-use crate::event::{Address, Event, EventKind, WrittenCommand};
+use crate::address::Address;
+use crate::event::{Event, EventKind, WrittenCommand};
 use crate::request::Request;
 use crate::setup::{Mode, Setup};
 

@@ -6,7 +6,7 @@
 
 use deft_model::{Message, ModelRequest};
 
-use super::shown::RESULT_TAG;
+use crate::prompt::RESULT_TAG;
 
 /// How many characters of an old result stay.
 const OLD: usize = 200;

@@ -14,10 +14,7 @@ use serde_json::Value;
 use super::state::{Call, CallEnd, Target};
 use super::words::clip;
 use crate::event::Interpretation;
-use crate::prompt::neutralise;
-
-/// The tag around everything that comes from outside; what stands in it is data.
-pub const RESULT_TAG: &str = "result";
+use crate::prompt::{RESULT_TAG, neutralise};
 
 /// Tools of the host, by their names in the router, that give pages of skills.
 const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
@@ -41,7 +38,7 @@ pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (Str
             let result = framed(name, text, false, most);
             (format!("{result}\n{MADE}"), false)
         }
-        CallEnd::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
+        CallEnd::Told { how, text } => (framed(name, &result_text(*how, text), true, most), true),
         CallEnd::Value(value) => match command_result(call, value) {
             Some(result) => {
                 let failed = result.status == CommandStatus::Error;
@@ -70,7 +67,7 @@ pub(super) fn not_made(name: &str) -> String {
     framed(name, "not made: the agent ended before", true, usize::MAX)
 }
 
-fn told(how: Interpretation, text: &str) -> String {
+fn result_text(how: Interpretation, text: &str) -> String {
     match how {
         Interpretation::Text | Interpretation::Made | Interpretation::Problem => text.to_owned(),
         Interpretation::Refused => format!("refused: {text}"),

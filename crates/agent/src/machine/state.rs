@@ -8,7 +8,8 @@ use deft_model::{
 use serde_json::Value;
 
 use super::words;
-use crate::event::{Address, AgentEnd, Interpretation, WrittenCommand};
+use crate::address::Address;
+use crate::event::{AgentEnd, Interpretation, WrittenCommand};
 use crate::request::Coverage;
 use crate::setup::{Dispatch, Mode, Setup};
 

@@ -12,7 +12,7 @@ use crate::prompt::neutralise;
 use crate::setup::Mode;
 
 /// The task, replies, results and reminders.
-pub(super) fn said(agent: &Agent) -> Vec<Message> {
+pub(super) fn messages(agent: &Agent) -> Vec<Message> {
     list_messages(agent, &agent.turns)
 }
 

@@ -7,7 +7,8 @@ use deft_model::{Failure, FailureClass, ModelReply, StopReason};
 
 use super::state::{Agent, Turn, TurnState};
 use super::{Machine, ordinal, words};
-use crate::event::{Address, AgentEnd, Event, EventKind};
+use crate::address::Address;
+use crate::event::{AgentEnd, Event, EventKind};
 use crate::request::Facts;
 use crate::setup::Mode;
 

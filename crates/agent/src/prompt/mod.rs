@@ -22,7 +22,7 @@ pub use caps::Caps;
 pub use fit::closest;
 pub use sent_out::{DispatchInput, line, sent_out};
 pub use specs::{dispatch_agent, get_skill, is_read_only, use_skill};
-pub use untrusted::{FrameKind, TAG, frame, frame_value, neutralise};
+pub use untrusted::{FrameKind, RESULT_TAG, TAG, frame, frame_value, neutralise};
 
 use std::fmt;
 
@@ -107,7 +107,7 @@ impl Default for PromptInput<'_> {
 pub struct PlaybookText<'a> {
     /// The skill.
     pub id: &'a str,
-    /// Why it is here, as [`Match::why`](crate::Match::why) says it.
+    /// Why it is here, as [`Match::reason`](crate::Match::reason) says it.
     pub why: &'a str,
     /// Its text.
     pub text: &'a str,

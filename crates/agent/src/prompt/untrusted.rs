@@ -12,11 +12,14 @@ use unicode_normalization::UnicodeNormalization;
 /// The tag around text from outside.
 pub const TAG: &str = "untrusted";
 
+/// The tag around the result of a call; what stands in it is data.
+pub const RESULT_TAG: &str = "result";
+
 /// Tags that text from outside must neither open nor close: ours, and those that models were
 /// taught to see as another speaker.
 const GUARDED: &[&str] = &[
     TAG,
-    "result",
+    RESULT_TAG,
     "system",
     "assistant",
     "user",

@@ -115,7 +115,7 @@ fn scheduling_intent_is_found() {
         let found = classifier.classify(message, &MatchLimits::default());
         let scheduling = (found.matched.iter()).find(|found| found.id == "cron-scheduling");
         if scheduling.is_some() != (expected == "yes") {
-            wrong.push(format!("{row}: {:?}", scheduling.map(Match::why)));
+            wrong.push(format!("{row}: {:?}", scheduling.map(Match::reason)));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
@@ -129,7 +129,7 @@ fn a_reminder_brings_the_tools_that_store_it() {
     );
     assert_eq!(found.tools(), ["memory_store_skill", "notify"]);
     assert_eq!(
-        found.matched[0].why(),
+        found.matched[0].reason(),
         "matched \"remind me\", \"in <n> minutes\""
     );
 }

@@ -127,7 +127,7 @@ impl Driver {
         assert_eq!(pending, outstanding);
     }
 
-    /// The agent is ended from outside; nobody waits for what is under way.
+    /// The agent is stopped from outside, without waiting for calls under way.
     fn halt(&mut self) -> bool {
         let going = self.machine.finished().is_none();
         let due = |stop: &mut (usize, Failure)| going && stop.0 <= self.log.len();
@@ -140,7 +140,7 @@ impl Driver {
         true
     }
 
-    /// What was handed out may have happened, and nobody will say.
+    /// Calls that were handed out may have happened, and their results are lost.
     fn give_up(&mut self) {
         let fresh = self.machine.take_requests();
         self.performed.extend(fresh);
@@ -165,7 +165,7 @@ impl Driver {
     }
 }
 
-/// An event as it comes back from the store; what was said before is put back by whoever replays.
+/// An event as the store returns it; the replay restores earlier messages.
 fn store(event: &Event) -> Event {
     let text = serde_json::to_string(event).unwrap();
     let mut stored: Event = serde_json::from_str(&text).unwrap();

@@ -26,7 +26,7 @@ fn rejected(times: usize) -> VecDeque<Failure> {
 
 /// How a call stands in a log, and how often the agent was reopened since.
 #[derive(Clone, Copy)]
-enum Stands {
+enum CallState {
     Open(u32),
     Doubtful(u32),
     Over,
@@ -34,7 +34,7 @@ enum Stands {
 
 /// Calls with effects that were begun again though they had ended, or without consent.
 fn repeated(log: &[Event]) -> Vec<String> {
-    let mut calls: HashMap<String, Stands> = HashMap::new();
+    let mut calls: HashMap<String, CallState> = HashMap::new();
     let mut repeated = Vec::new();
     for event in log {
         match &event.what {
@@ -45,10 +45,10 @@ fn repeated(log: &[Event]) -> Vec<String> {
                 ..
             } => {
                 let name = format!("{} {turn}.{call}", event.agent);
-                match calls.insert(name.clone(), Stands::Open(0)) {
+                match calls.insert(name.clone(), CallState::Open(0)) {
                     // The first reopening finds it in doubt, the second is consent.
-                    None | Some(Stands::Open(2..) | Stands::Doubtful(1..)) => {}
-                    Some(Stands::Open(_) | Stands::Doubtful(_) | Stands::Over) => {
+                    None | Some(CallState::Open(2..) | CallState::Doubtful(1..)) => {}
+                    Some(CallState::Open(_) | CallState::Doubtful(_) | CallState::Over) => {
                         repeated.push(name);
                     }
                 }
@@ -58,16 +58,16 @@ fn repeated(log: &[Event]) -> Vec<String> {
             } => {
                 let doubtful = error.as_ref().is_some_and(|it| it.in_doubt || it.blocked);
                 let stands = if doubtful {
-                    Stands::Doubtful(0)
+                    CallState::Doubtful(0)
                 } else {
-                    Stands::Over
+                    CallState::Over
                 };
                 let call = format!("{} {turn}.{call}", event.agent);
                 calls.entry(call).and_modify(|call| *call = stands);
             }
             EventKind::Reopened => calls.values_mut().for_each(|call| match call {
-                Stands::Open(times) | Stands::Doubtful(times) => *times += 1,
-                Stands::Over => {}
+                CallState::Open(times) | CallState::Doubtful(times) => *times += 1,
+                CallState::Over => {}
             }),
             _ => {}
         }

@@ -29,7 +29,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// What comes of a request.
+    /// The result of a request.
     pub(crate) fn perform(&mut self, machine: &Machine, setup: &Setup, request: &Request) -> Event {
         if let Some(chance) = &mut self.chance {
             return by_chance(chance, machine, setup, request);

@@ -14,7 +14,7 @@ mod paths;
 
 use deft_agent::{Consent, Coverage};
 use deft_model::{Authority, Failure, FailureClass, Object};
-use deft_tools::{Found, ToolInfo};
+use deft_tools::{ToolInfo, ToolLookup};
 use deft_workflow::{Permit, ToolMark};
 
 use crate::Agents;
@@ -62,10 +62,10 @@ impl Agents {
             return Verdict::Denied(format!("calls are nested more than {MOST_NESTED} levels"));
         }
         let info = match self.router.find(tool) {
-            Found::Tool(info) => info,
+            ToolLookup::Tool(info) => info,
             // The call fails and names the candidates.
-            Found::Ambiguous(_) => return Verdict::Free,
-            Found::Unknown { .. } | Found::Missing { .. } => return Verdict::Absent,
+            ToolLookup::Ambiguous(_) => return Verdict::Free,
+            ToolLookup::Unknown { .. } | ToolLookup::Missing { .. } => return Verdict::Absent,
         };
         let names = [info.shown.as_str(), info.name.as_str(), &info.full_name()];
         // Which skills may be run is a list of its own.
@@ -169,7 +169,7 @@ impl Agents {
         tool: &str,
         args: &Object,
     ) -> Option<ToolMark> {
-        let Found::Tool(info) = self.router.find(tool) else {
+        let ToolLookup::Tool(info) = self.router.find(tool) else {
             return None;
         };
         let asks = self.always_asks(authority, &info, Some(args));

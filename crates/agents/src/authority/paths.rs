@@ -108,7 +108,7 @@ fn real(path: &Path) -> PathBuf {
         match part {
             Component::ParentDir => drop(real.pop()),
             Component::CurDir => {}
-            part => {
+            part @ (Component::Prefix(_) | Component::RootDir | Component::Normal(_)) => {
                 real.push(part);
                 real = real.canonicalize().unwrap_or(real);
             }

@@ -1,9 +1,9 @@
 //! What a question counts against: runs, skills and agents, and everything of a day.
 //!
-//! A skill that another one runs pays for itself and for whoever runs it, be it as steps of one run
-//! or as a run of its own. Not here: what happens when there is nothing left.
+//! A skill that another one runs counts against its own budget and against the caller's, whether it runs
+//! as steps of the same run or as a separate run. Not here: what happens when a budget is spent.
 
-use deft_model::{Budget, BudgetPeriod, Exhausted, RunId, Usd};
+use deft_model::{Budget, BudgetPeriod, ExhaustedAction, RunId, Usd};
 use deft_store::{Limit, RunRow, run_scope};
 use deft_workflow::{EnclosingSkill, Event, Path};
 use jiff::civil::Date;
@@ -18,13 +18,13 @@ const DEEPEST: usize = 32;
 /// A limit, and what happens when it is reached.
 pub(super) struct Bound {
     pub(super) limit: Limit,
-    pub(super) then: Exhausted,
-    pub(super) whose: Whose,
+    pub(super) then: ExhaustedAction,
+    pub(super) whose: LimitHolder,
 }
 
 /// Whose limit it is, and so who is paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum LimitHolder {
     /// The skill of the run.
     Own,
     /// A skill inside it, or around it.
@@ -135,8 +135,8 @@ impl Agents {
             let day = self.day_in(zone);
             let bound = |scope, period| Bound {
                 whose: match nth {
-                    0 => Whose::Own,
-                    _ => Whose::Skill(payer.skill.clone()),
+                    0 => LimitHolder::Own,
+                    _ => LimitHolder::Skill(payer.skill.clone()),
                 },
                 ..of_skill(scope, budget, period)
             };
@@ -168,13 +168,13 @@ impl Agents {
             BudgetPeriod::Run => run.map(|run| run_scope(&run.id)),
         };
         bounds.extend(scope.map(|scope| Bound {
-            whose: Whose::Agent(agent.to_owned()),
+            whose: LimitHolder::Agent(agent.to_owned()),
             ..of_skill(scope, Some(&own), own.per)
         }));
         bounds
     }
 
-    /// What all agents may spend together. Whoever meets it is paused.
+    /// The budget of all agents together. The agent that exceeds it is paused.
     pub(super) fn bound_of_all(&self, agent: &str) -> Bound {
         let all = &self.budgets().all;
         let scope = format!("all@{}", self.day_in(None));
@@ -211,13 +211,13 @@ fn of_skill(scope: String, budget: Option<&Budget>, period: BudgetPeriod) -> Bou
             tokens: budget.and_then(|budget| budget.tokens),
             micros: cost.map(micros),
         },
-        then: budget.map_or(Exhausted::Pause, |budget| budget.on_exhausted),
-        whose: Whose::Own,
+        then: budget.map_or(ExhaustedAction::Pause, |budget| budget.on_exhausted),
+        whose: LimitHolder::Own,
     }
 }
 
 /// A budget of the configuration.
-fn of_day(scope: String, agent: &str, budget: Option<&DayBudget>, then: Exhausted) -> Bound {
+fn of_day(scope: String, agent: &str, budget: Option<&DayBudget>, then: ExhaustedAction) -> Bound {
     Bound {
         limit: Limit {
             scope,
@@ -225,7 +225,7 @@ fn of_day(scope: String, agent: &str, budget: Option<&DayBudget>, then: Exhauste
             micros: budget.and_then(|budget| budget.usd).map(micros),
         },
         then,
-        whose: Whose::Agent(agent.to_owned()),
+        whose: LimitHolder::Agent(agent.to_owned()),
     }
 }
 

@@ -12,8 +12,10 @@ use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
-use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Usd};
-use deft_store::{Estimate, Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
+use deft_model::{ExhaustedAction, Failure, FailureClass, ModelRequest, Usd};
+use deft_store::{
+    Estimate, Lease, Limit, Refusal, ReservationResult, Reserve, RunRow, Spend, Write,
+};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +24,7 @@ pub use pause::AgentPause;
 pub use bounds::{Payer, payers};
 
 use crate::Agents;
-use bounds::{Bound, Whose};
+use bounds::{Bound, LimitHolder};
 
 /// How long a question waits for what other calls hold, and how often it looks. Both pass as calls do,
 /// whatever schedules are told of the time.
@@ -43,7 +45,7 @@ pub struct Spending {
 }
 
 /// Who pays for a question.
-pub struct Paying<'a> {
+pub struct Payers<'a> {
     /// The agent of the step, and the one that asks where it was sent out: both pay.
     pub agent: &'a str,
     /// The agent that was dispatched.
@@ -66,7 +68,7 @@ pub struct BudgetExceeded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhaustion {
     /// What its owner wants to happen.
-    pub then: Exhausted,
+    pub then: ExhaustedAction,
     /// It is that of the run's skill.
     pub own: bool,
     /// It ends the whole run: it is not that of another skill inside or around.
@@ -88,7 +90,7 @@ impl Agents {
     pub async fn spending(
         &self,
         run: &RunRow,
-        paying: &Paying<'_>,
+        paying: &Payers<'_>,
         model: &str,
         request: &ModelRequest,
     ) -> Spending {
@@ -154,12 +156,14 @@ impl Agents {
             }
         }
         let limit = |bound: &Bound| match bound.then {
-            Exhausted::Ask if lifted => Limit {
+            ExhaustedAction::Ask if lifted => Limit {
                 scope: bound.limit.scope.clone(),
                 tokens: None,
                 micros: None,
             },
-            _ => bound.limit.clone(),
+            ExhaustedAction::Pause | ExhaustedAction::Skip | ExhaustedAction::Ask => {
+                bound.limit.clone()
+            }
         };
         let wish = Reserve {
             key: key.to_owned(),
@@ -179,13 +183,13 @@ impl Agents {
         loop {
             let reserved = self.store().reserve(lease, wish.clone()).await;
             let refusal = match reserved.map_err(|error| unable(&error))? {
-                Reserved::Granted => return Ok(()),
-                Reserved::Refused(refusal) => refusal,
+                ReservationResult::Granted => return Ok(()),
+                ReservationResult::Refused(refusal) => refusal,
             };
             if !is_only_held(&refusal, spending) {
                 return Err(self.refused(spending, refusal).await);
             }
-            // Calls that are under way take less than they may; what is left is known soon.
+            // Calls under way use less than they reserve; the real cost is known soon.
             let soon = tokio::time::sleep(LOOK_AGAIN);
             if since.elapsed() < PATIENCE && halt.run_until_cancelled(soon).await.is_some() {
                 continue;
@@ -204,8 +208,8 @@ impl Agents {
         });
         let failure = spent_failure(&refusal, spending, reached.map(|bound| &bound.whose));
         if let Some(bound) = reached
-            && let Whose::Agent(agent) = &bound.whose
-            && bound.then == Exhausted::Pause
+            && let LimitHolder::Agent(agent) = &bound.whose
+            && bound.then == ExhaustedAction::Pause
             // What one run may spend says nothing about the next one.
             && !refusal.scope.starts_with("run:")
         {
@@ -216,13 +220,13 @@ impl Agents {
             scope: refusal.scope,
             then: reached.map(|bound| Exhaustion {
                 then: bound.then,
-                own: bound.whose == Whose::Own,
-                whole: !matches!(bound.whose, Whose::Skill(_)),
+                own: bound.whose == LimitHolder::Own,
+                whole: !matches!(bound.whose, LimitHolder::Skill(_)),
             }),
         }
     }
 
-    /// What is stored of a question that was answered, or was not, after so many requests.
+    /// The stored cost of a question after so many requests, with or without an answer.
     pub async fn spent(
         &self,
         spending: &Spending,
@@ -251,7 +255,7 @@ impl Agents {
     }
 }
 
-fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) -> Failure {
+fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHolder>) -> Failure {
     let (what, day) = refusal
         .scope
         .split_once('@')
@@ -281,7 +285,7 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) 
             );
     }
     let (whose, hint) = match whose {
-        Some(Whose::Skill(skill)) => (
+        Some(LimitHolder::Skill(skill)) => (
             format!("the run of `{skill}`"),
             format!("raise the `budget` of `{skill}`"),
         ),
@@ -312,11 +316,11 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
     let message = format!(
-        "calls that are under way hold what is left of the budget of {what}, and the next question may take {} tokens",
+        "calls under way reserve the rest of the budget of {what}, and the next question may take {} tokens",
         spending.tokens
     );
     let failure = Failure::new(FailureClass::Budget, message)
-        .hint("try again when they are over; `deft budget show` says what is reserved");
+        .hint("try again when they have ended; `deft budget show` shows reservations");
     BudgetExceeded {
         failure,
         scope: refusal.scope,

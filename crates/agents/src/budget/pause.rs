@@ -267,6 +267,6 @@ fn remedy(agent: &str, lifts_itself: bool) -> String {
     if lifts_itself {
         "it resumes on the next day, or with a higher limit (`deft budget set`)".to_owned()
     } else {
-        format!("`deft budget resume {agent}` lets it go on")
+        format!("`deft budget resume {agent}` resumes it")
     }
 }

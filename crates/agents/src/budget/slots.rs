@@ -3,7 +3,7 @@
 
 use deft_base::run_failure;
 use deft_library::PinnedSkill;
-use deft_model::{BudgetPeriod, Exhausted, Failure, FailureClass, Outcome, Usd};
+use deft_model::{BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, Usd};
 use deft_store::{RunFilter, SpentFilter};
 
 use super::bounds::micros;
@@ -16,7 +16,7 @@ impl Agents {
     pub async fn budget_spent(&self, pinned: &PinnedSkill) -> Option<Failure> {
         let skill = &pinned.skill;
         let budget = skill.policy.budget.as_ref()?;
-        let skips = budget.on_exhausted == Exhausted::Skip && budget.per == BudgetPeriod::Day;
+        let skips = budget.on_exhausted == ExhaustedAction::Skip && budget.per == BudgetPeriod::Day;
         if !skips {
             return None;
         }

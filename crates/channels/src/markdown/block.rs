@@ -4,7 +4,7 @@ use super::style::Style;
 
 /// The beginning of a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Opening {
+pub(super) enum LineStart {
     Blank,
     Fence(Fence),
     /// A line across.
@@ -29,7 +29,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    fn of(rest: &str, indent: usize) -> Option<Self> {
+    fn parse(rest: &str, indent: usize) -> Option<Self> {
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let length = run(rest, mark);
         // A line such as ```` ```x``` ```` is code within words.
@@ -58,9 +58,9 @@ impl Fence {
     }
 }
 
-impl Opening {
+impl LineStart {
     /// What a line is; none as long as that cannot be known.
-    pub(super) fn of(line: &str, complete: bool, styled: bool) -> Option<Self> {
+    pub(super) fn parse(line: &str, complete: bool, styled: bool) -> Option<Self> {
         let indent = run(line, ' ');
         let rest = &line[indent..];
         let Some(first) = rest.chars().next() else {
@@ -73,7 +73,7 @@ impl Opening {
                 if open && !complete {
                     return None;
                 }
-                match Fence::of(rest, indent) {
+                match Fence::parse(rest, indent) {
                     Some(fence) => return Some(Self::Fence(fence)),
                     None => return Some(words(indent, indent, "", Style::PLAIN)),
                 }
@@ -96,8 +96,8 @@ impl Opening {
     }
 }
 
-fn words(cut: usize, indent: usize, mark: &str, style: Style) -> Opening {
-    Opening::Words {
+fn words(cut: usize, indent: usize, mark: &str, style: Style) -> LineStart {
+    LineStart::Words {
         cut,
         indent,
         mark: mark.to_owned(),
@@ -105,7 +105,7 @@ fn words(cut: usize, indent: usize, mark: &str, style: Style) -> Opening {
     }
 }
 
-fn heading(rest: &str, indent: usize, complete: bool) -> Option<Opening> {
+fn heading(rest: &str, indent: usize, complete: bool) -> Option<LineStart> {
     let level = run(rest, '#');
     match rest.as_bytes().get(level) {
         None if !complete => None,
@@ -114,12 +114,12 @@ fn heading(rest: &str, indent: usize, complete: bool) -> Option<Opening> {
     }
 }
 
-fn bullet(rest: &str, first: char, indent: usize, complete: bool) -> Option<Opening> {
+fn bullet(rest: &str, first: char, indent: usize, complete: bool) -> Option<LineStart> {
     let length = run(rest, first);
     if length == rest.trim_end().len() && first != '+' {
         // A line across, or something that has only begun.
         return match complete {
-            true if length >= 3 => Some(Opening::Rule),
+            true if length >= 3 => Some(LineStart::Rule),
             true => Some(words(indent, indent, "", Style::PLAIN)),
             false => None,
         };
@@ -133,7 +133,7 @@ fn bullet(rest: &str, first: char, indent: usize, complete: bool) -> Option<Open
     Some(words(indent, indent, "", Style::PLAIN))
 }
 
-fn number(rest: &str, indent: usize, complete: bool) -> Option<Opening> {
+fn number(rest: &str, indent: usize, complete: bool) -> Option<LineStart> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let bytes = rest.as_bytes();
     match (bytes.get(digits), bytes.get(digits + 1)) {

@@ -7,7 +7,7 @@ use super::block::run;
 use super::style::Style;
 use super::wrap::Wrap;
 
-/// How many bytes the halves of a mark may be apart. Whoever reads along waits for that long.
+/// The most bytes between the halves of a mark. A live reader waits for that many.
 const REACH: usize = 300;
 
 /// Writes as much of a line as can be decided; says how many bytes that is.
@@ -27,15 +27,15 @@ pub(super) fn write(
             '*' | '_' => emphasis(rest, c, before, complete),
             '[' => link(rest, complete),
             '\\' => escape(rest, complete),
-            _ => Found::Plain(c.len_utf8()),
+            _ => InlineToken::Plain(c.len_utf8()),
         };
         let length = match found {
-            Found::Wait => return used,
-            Found::Plain(length) => {
+            InlineToken::Wait => return used,
+            InlineToken::Plain(length) => {
                 out.words(&rest[..length], style);
                 length
             }
-            Found::Span {
+            InlineToken::Span {
                 inner,
                 more,
                 length,
@@ -44,7 +44,7 @@ pub(super) fn write(
                 write(inner, None, style.with(more), true, out);
                 length
             }
-            Found::Text {
+            InlineToken::Text {
                 inner,
                 more,
                 length,
@@ -52,7 +52,7 @@ pub(super) fn write(
                 out.words(inner, style.with(more));
                 length
             }
-            Found::Link {
+            InlineToken::Link {
                 label,
                 target,
                 length,
@@ -71,7 +71,7 @@ pub(super) fn write(
 }
 
 /// What stands at the beginning of a text.
-enum Found<'a> {
+enum InlineToken<'a> {
     /// It cannot be known yet.
     Wait,
     /// So many bytes without a meaning.
@@ -105,18 +105,18 @@ fn reach(text: &str) -> &str {
 }
 
 /// What to do without the other half.
-fn missing(text: &str, mark: usize, complete: bool) -> Found<'_> {
+fn missing(text: &str, mark: usize, complete: bool) -> InlineToken<'_> {
     if complete || text.len() >= REACH {
-        Found::Plain(mark)
+        InlineToken::Plain(mark)
     } else {
-        Found::Wait
+        InlineToken::Wait
     }
 }
 
-fn code(rest: &str, complete: bool) -> Found<'_> {
+fn code(rest: &str, complete: bool) -> InlineToken<'_> {
     let mark = run(rest, '`');
     if mark == rest.len() && !complete {
-        return Found::Wait;
+        return InlineToken::Wait;
     }
     let behind = &rest[mark..];
     let within = reach(behind);
@@ -125,10 +125,10 @@ fn code(rest: &str, complete: bool) -> Found<'_> {
         let start = at + next;
         let length = run(&behind[start..], '`');
         if start + length == behind.len() && !complete {
-            return Found::Wait;
+            return InlineToken::Wait;
         }
         if length == mark {
-            return Found::Text {
+            return InlineToken::Text {
                 inner: &behind[..start],
                 more: Style::CODE,
                 length: mark + start + mark,
@@ -139,20 +139,20 @@ fn code(rest: &str, complete: bool) -> Found<'_> {
     missing(behind, mark, complete)
 }
 
-fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Found<'_> {
+fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> InlineToken<'_> {
     let length = run(rest, mark);
     let behind = &rest[length..];
     let Some(next) = behind.chars().next() else {
         return if complete {
-            Found::Plain(length)
+            InlineToken::Plain(length)
         } else {
-            Found::Wait
+            InlineToken::Wait
         };
     };
     // `a*b` and `snake_case` are words, `2 * 3` is a sum.
     let opens = !before.is_some_and(char::is_alphanumeric) && !next.is_whitespace() && length <= 3;
     if !opens {
-        return Found::Plain(length);
+        return InlineToken::Plain(length);
     }
     let within = reach(behind);
     let mut at = 0;
@@ -161,11 +161,11 @@ fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Fou
         let marks = run(&behind[start..], mark);
         let after = behind[start + marks..].chars().next();
         if after.is_none() && !complete {
-            return Found::Wait;
+            return InlineToken::Wait;
         }
         let blank = behind[..start].ends_with(char::is_whitespace);
         if marks == length && !blank && !after.is_some_and(char::is_alphanumeric) {
-            return Found::Span {
+            return InlineToken::Span {
                 inner: &behind[..start],
                 more: match length {
                     1 => Style::ITALIC,
@@ -180,41 +180,41 @@ fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Fou
     missing(behind, length, complete)
 }
 
-fn link(rest: &str, complete: bool) -> Found<'_> {
+fn link(rest: &str, complete: bool) -> InlineToken<'_> {
     let behind = &rest[1..];
     let Some(close) = reach(behind).find(']') else {
         return missing(behind, 1, complete);
     };
     let Some(next) = behind[close + 1..].chars().next() else {
         return if complete {
-            Found::Plain(1)
+            InlineToken::Plain(1)
         } else {
-            Found::Wait
+            InlineToken::Wait
         };
     };
     if next != '(' {
-        return Found::Plain(1);
+        return InlineToken::Plain(1);
     }
     let target = &behind[close + 2..];
     match reach(target).find(')') {
-        Some(end) if !target[..end].contains(' ') => Found::Link {
+        Some(end) if !target[..end].contains(' ') => InlineToken::Link {
             label: &behind[..close],
             target: &target[..end],
             length: close + end + 4,
         },
-        Some(_) => Found::Plain(1),
+        Some(_) => InlineToken::Plain(1),
         None => missing(target, 1, complete),
     }
 }
 
-fn escape(rest: &str, complete: bool) -> Found<'_> {
+fn escape(rest: &str, complete: bool) -> InlineToken<'_> {
     match rest.chars().nth(1) {
-        None if !complete => Found::Wait,
-        Some(next) if next.is_ascii_punctuation() => Found::Text {
+        None if !complete => InlineToken::Wait,
+        Some(next) if next.is_ascii_punctuation() => InlineToken::Text {
             inner: &rest[1..2],
             more: Style::PLAIN,
             length: 2,
         },
-        _ => Found::Plain(1),
+        _ => InlineToken::Plain(1),
     }
 }

@@ -13,7 +13,7 @@ mod style;
 mod tests;
 mod wrap;
 
-use block::{Fence, Opening};
+use block::{Fence, LineStart};
 use style::Style;
 use wrap::Wrap;
 
@@ -92,8 +92,8 @@ impl Renderer {
         self.out.take()
     }
 
-    /// A whole text without marks and without styles, for whoever shows neither. Everything else is as
-    /// on a terminal: nothing in a text can begin an escape, so all of them are ours.
+    /// A whole text without marks and without styles, for channels that show neither. Everything else is as
+    /// on a terminal: a text cannot begin an escape sequence, so all of them are deft's.
     pub fn plain(text: &str) -> String {
         let styled = Self::whole(text, true, None);
         let mut pieces = styled.split('\x1b');
@@ -172,15 +172,15 @@ impl Renderer {
             }
             return;
         }
-        let Some(opening) = Opening::of(&self.line, complete, self.styled) else {
+        let Some(opening) = LineStart::parse(&self.line, complete, self.styled) else {
             return;
         };
         match opening {
-            Opening::Blank => {
+            LineStart::Blank => {
                 self.line.clear();
                 self.blank = self.begun;
             }
-            Opening::Fence(fence) => {
+            LineStart::Fence(fence) => {
                 let line = std::mem::take(&mut self.line);
                 if !self.styled {
                     self.owe();
@@ -189,17 +189,17 @@ impl Renderer {
                 }
                 self.state = State::Code(fence);
             }
-            Opening::Rule => {
+            LineStart::Rule => {
                 self.line.clear();
                 self.owe();
                 self.out.raw("────────", Style::DIM);
                 self.out.end_line();
             }
-            Opening::Table => {
+            LineStart::Table => {
                 self.owe();
                 self.state = State::Raw;
             }
-            Opening::Words {
+            LineStart::Words {
                 cut,
                 indent,
                 mark,

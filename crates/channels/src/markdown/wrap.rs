@@ -25,7 +25,7 @@ pub(super) struct Wrap {
 impl Wrap {
     pub(super) fn new(width: Option<usize>) -> Self {
         Self {
-            // Narrower than this nobody can read, and no word fits.
+            // Narrower columns are unreadable: no word fits.
             width: width.filter(|width| *width >= 20),
             out: String::new(),
             style: Style::PLAIN,

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use deft_service::Workspace;
 
+use crate::output::{ColorWhen, Output};
 use crate::progress::say_above;
 
 pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
@@ -60,6 +61,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// How the command line wants results printed.
+    pub(crate) fn output(&self) -> Output {
+        Output::new(self.json, self.quiet, self.color)
+    }
+
     /// The home that the command line names.
     pub(crate) fn workspace(&self) -> Workspace {
         Workspace {
@@ -74,13 +80,6 @@ impl Global {
     pub(crate) fn workspace_of(&self, roots: &Roots) -> Workspace {
         self.workspace().with_roots(&roots.roots)
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Subcommand)]

@@ -16,7 +16,7 @@ pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString
     let Some(at) = run_command(&words) else {
         return words;
     };
-    let known = Known::of(&Args::command());
+    let known = KnownFlags::from_command(&Args::command());
     let (head, tail) = words.split_at(at + 1);
     let mut out = head.to_vec();
     let mut rest = tail.iter().cloned().peekable();
@@ -60,7 +60,7 @@ pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString
 pub(crate) fn mistaken_flag(words: impl IntoIterator<Item = OsString>) -> Option<String> {
     let words: Vec<OsString> = words.into_iter().collect();
     let at = run_command(&words)?;
-    let known = Known::of(&Args::command());
+    let known = KnownFlags::from_command(&Args::command());
     let mut named = false;
     let mut tail = words[at + 1..].iter().map(|word| word.to_string_lossy());
     let mut before: Option<String> = None;
@@ -80,7 +80,9 @@ pub(crate) fn mistaken_flag(words: impl IntoIterator<Item = OsString>) -> Option
 
 /// Whether deft has a flag of this name for `deft run`, so that an input cannot be given by it.
 pub(crate) fn is_own_flag(name: &str) -> bool {
-    Known::of(&Args::command()).takes_value(name).is_some()
+    KnownFlags::from_command(&Args::command())
+        .takes_value(name)
+        .is_some()
 }
 
 /// How an input is given whose name is that of a flag.
@@ -90,7 +92,7 @@ pub(crate) fn own_flag_hint(name: &str) -> String {
 
 /// Where `run` stands, if it is the command.
 fn run_command(words: &[OsString]) -> Option<usize> {
-    let known = Known::of(&Args::command());
+    let known = KnownFlags::from_command(&Args::command());
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let text = word.to_string_lossy();
@@ -123,10 +125,10 @@ fn inputs(name: &str, values: &[String]) -> Vec<OsString> {
 }
 
 /// The flags that clap knows for `deft run`.
-struct Known(Vec<(String, bool)>);
+struct KnownFlags(Vec<(String, bool)>);
 
-impl Known {
-    fn of(command: &Command) -> Self {
+impl KnownFlags {
+    fn from_command(command: &Command) -> Self {
         let run = command.find_subcommand("run").into_iter();
         let flags = std::iter::once(command)
             .chain(run)

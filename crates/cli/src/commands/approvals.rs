@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::{Approvals, Global};
 use crate::failure::Done;
 use crate::output::{Fit, Output, local, table_of};
-use deft_service::daemon::Lock;
+use deft_service::Lock;
 use deft_service::{App, approvals};
 use deft_wire::approval::{ApprovalAnswer, ApprovalDocument, ApprovalList, ApprovalView};
 
@@ -20,7 +20,9 @@ const BY: &str = "deft approvals";
 pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
     let app = match command {
         Approvals::List { .. } | Approvals::Grants => App::to_read(&global.workspace())?,
-        _ => App::without_skills(&global.workspace())?,
+        Approvals::Approve { .. } | Approvals::Revoke { .. } | Approvals::Reject { .. } => {
+            App::without_skills(&global.workspace())?
+        }
     };
     match command {
         Approvals::List { all } => list(&app, *all, output),
@@ -52,7 +54,7 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
     if output.json {
         output.document(&json!(ApprovalList { approvals }))?;
     } else if approvals.is_empty() {
-        output.note("nothing waits for an answer");
+        output.note("no pending approvals");
     } else {
         let mut lines = vec![
             ["id", "run", "skill", "step", "asked", "question", "answer"]

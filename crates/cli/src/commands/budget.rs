@@ -138,7 +138,13 @@ fn set(args: &BudgetSet, workspace: &Workspace, output: &Output) -> Done {
     for (name, value) in &done.settings {
         match value {
             Value::Null => output.data(format!("`{name}` has no limit now"))?,
-            value => output.data(format!("set: {name} = {}", deft_config::literal(value)))?,
+            value @ (Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => {
+                output.data(format!("set: {name} = {}", deft_config::literal(value)))?;
+            }
         }
     }
     output.note(&format!("written to {}", done.path));

@@ -88,7 +88,7 @@ impl Session<'_> {
             steps: Vec::new(),
             yes: false,
             global: &alone,
-            output: &Output::new(&alone),
+            output: &alone.output(),
         };
         let driven = watch.drive(&app, RunWork::Start(command.start.clone()))?;
         self.interrupted = driven.interrupted;

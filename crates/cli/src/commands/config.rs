@@ -142,7 +142,7 @@ fn validate(workspace: &Workspace, output: &Output) -> Done {
         let place = file.display();
         output.note(&match (problems.len(), checked.exists) {
             (0, true) => format!("{place} is fine"),
-            (0, false) => format!("there is no {place}; all settings have their defaults"),
+            (0, false) => format!("{place} does not exist; all settings have their defaults"),
             (count, _) => counted(count, "problem"),
         });
     }

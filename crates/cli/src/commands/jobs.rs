@@ -58,7 +58,7 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
     if let Some(since) = halted {
         let since = time::show(since, &app.zone);
         output.note(&format!(
-            "jobs are halted since {since}; `deft jobs resume` lets them go on"
+            "jobs are halted since {since}; `deft jobs resume` resumes them"
         ));
     }
     let mut head = Some(["id", "name", "status", "error"].map(str::to_owned));
@@ -69,7 +69,7 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
         output.data(table_of(&lines, &[Fit::Id], output.width()))
     })?;
     if shown == 0 {
-        output.note("there are no jobs");
+        output.note("no jobs");
     }
     extent.say_rest(output, shown, || pages.count())?;
     Ok(ExitCode::SUCCESS)

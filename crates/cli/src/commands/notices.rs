@@ -46,7 +46,7 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
         output.data(table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))
     })?;
     if count == 0 {
-        output.note("there are no messages");
+        output.note("no messages");
     }
     extent.say_rest(output, count, || pages.count())?;
     Ok(ExitCode::SUCCESS)

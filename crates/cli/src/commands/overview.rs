@@ -1,5 +1,4 @@
-//! `deft` alone: what there is, and what to try next.
-
+//! `deft` alone: the state of the home, and what to try next.
 use std::process::ExitCode;
 
 use deft_service::skills;
@@ -21,8 +20,8 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
     text.push_str("\n\n");
     text.push_str(match (overview.skills, overview.broken) {
         (0, _) => "  deft skills new my-skill          write a first skill\n  deft skills import FOLDER         bring skills from elsewhere\n",
-        (_, 0) => "  deft skills list                  what there is\n  deft run NAME                     run one now\n  deft cmd get_skill                what a model sees first\n",
-        _ => "  deft skills doctor                what is broken, and why\n  deft skills list                  what there is\n",
+        (_, 0) => "  deft skills list                  all skills\n  deft run NAME                     run one now\n  deft cmd get_skill                what a model sees first\n",
+        _ => "  deft skills doctor                what is broken, and why\n  deft skills list                  all skills\n",
     });
     text.push_str("  deft --help                       all commands\n");
     output.data(text)?;

@@ -17,7 +17,7 @@ use crate::progress::{Screen, Tree};
 use crate::prompt::Prompt;
 use deft_service::App;
 use deft_service::runs::{
-    self, Answers, Drive, DrivenRun, PlannedStep, PreparedSkill, RunWork, StartRun, Unprepared,
+    self, Answers, Drive, DrivenRun, PlannedStep, PrepareError, PreparedSkill, RunWork, StartRun,
     Update,
 };
 use deft_wire::FailureKind;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
 }
 
 /// The failure to find a skill. Of a broken file, what is wrong with it is shown.
-fn broken(unprepared: Unprepared, output: &Output) -> Failure {
+fn broken(unprepared: PrepareError, output: &Output) -> Failure {
     let mut failure = unprepared.failure;
     if let Some(path) = unprepared.broken_file
         && let Some(why) = explain(&path, output)
@@ -82,7 +82,7 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
     } else {
         output.data(run.id.as_str())?;
         output.note(&format!(
-            "it is queued; `deft up` drives it, or `deft runs resume {}`",
+            "it is queued; `deft up` runs it, or `deft runs resume {}`",
             run.id
         ));
     }
@@ -192,13 +192,13 @@ impl Ends {
     /// Waits for the next one; gives its name.
     pub(crate) async fn next(&mut self) -> &'static str {
         tokio::select! {
-            () = heard(&mut self.keys) => "ctrl-c",
-            () = heard(&mut self.signals) => "a signal to end",
+            () = next_signal(&mut self.keys) => "ctrl-c",
+            () = next_signal(&mut self.signals) => "a signal to end",
         }
     }
 }
 
-async fn heard(signal: &mut Option<Signal>) {
+async fn next_signal(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
@@ -266,7 +266,11 @@ fn check_own_flags(skill: &PreparedSkill, inputs: &Object, output: &Output) -> D
 fn flat(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
-        other => vec![other],
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => vec![other],
     }
 }
 
@@ -289,6 +293,10 @@ fn read_file(path: &Path) -> Done<Object> {
 }
 
 /// `<(command)` and `/dev/stdin` are no regular files, and have another spelling.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "errors of other kinds are all reported the same way"
+)]
 fn unreadable(path: &Path, problem: &std::io::Error) -> Failure {
     let failure = Failure::file(path, "read", problem);
     match problem.kind() {

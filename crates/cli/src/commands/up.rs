@@ -5,7 +5,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use deft_service::daemon::{self, Daemon, Lock, Ready};
+use deft_service::daemon::{Daemon, Ready};
+use deft_service::{Lock, seed};
 use deft_service::{logging, time};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     let home = global.workspace().home()?;
     home.ensure()?;
     let lock = Lock::take(&home.path)?;
-    let seeded = daemon::seed_new_home(&home)?;
+    let seeded = seed::seed_new_home(&home)?;
     logging::start_with(&home.path, home.config.logs.limits, sinks(args.log, output));
     let for_people = args.log == LogForm::Text && !output.quiet;
     if !for_people {

@@ -1,15 +1,16 @@
 //! The tree on a terminal, redrawn in place, and a question in the middle of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use deft_service::runs::Progress;
 use deft_service::words::mask_secrets;
 use deft_wire::model::visible;
+use parking_lot::Mutex;
 
 use super::Tree;
 use crate::output::say;
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 
 /// What a person sees of a run on stderr.
 pub(crate) struct Screen {
@@ -39,7 +40,7 @@ static CURRENT: Mutex<Option<Weak<dyn Above>>> = Mutex::new(None);
 /// From now on lines from elsewhere go through this, as long as it is there.
 pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
     let draws: Weak<A> = Arc::downgrade(draws);
-    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Some(draws);
+    *CURRENT.lock() = Some(draws);
 }
 
 /// Whether lines from elsewhere go to the log instead.
@@ -52,7 +53,7 @@ pub(crate) fn say_in_log() {
 
 /// Says something on stderr, above the tree if there is one.
 pub(crate) fn say_above(line: &str) {
-    let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let current = CURRENT.lock();
     let current = current.as_ref().and_then(Weak::upgrade);
     // What a skill logs may hold anything, and names secrets only.
     let masked = mask_secrets(line);
@@ -126,8 +127,8 @@ impl Screen {
         state.paused = paused;
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 
@@ -136,9 +137,9 @@ impl Above for Screen {
     fn above(&self, line: &str) {
         let mut state = self.lock();
         if self.live && !state.paused {
-            let mut text = Styled::default();
+            let mut text = StyledText::default();
             if state.drawn > 0 {
-                text = Styled::up(state.drawn).with(Styled::clear_below());
+                text = StyledText::up(state.drawn).with(StyledText::clear_below());
             }
             state.drawn = 0;
             say(text.with(line));
@@ -160,9 +161,9 @@ impl State {
         let all = self.tree.render_all(self.frame);
         // A tree that is taller than the terminal cannot be redrawn in place: show its end.
         let first = all.len().saturating_sub(height.saturating_sub(2));
-        let mut out = Styled::up(self.drawn);
+        let mut out = StyledText::up(self.drawn);
         for line in &all[first..] {
-            out.push(Styled::clear_line());
+            out.push(StyledText::clear_line());
             out.push(line.fit(width));
             out.push("\n");
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use deft_service::runs::{Change, PlannedStep, Progress};
 use jiff::tz::TimeZone;
 
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 
 /// Where a step stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Tree {
     }
 
     /// Takes in a change. Gives back the line that says something new, for plain output.
-    pub(crate) fn apply(&mut self, progress: &Progress) -> Option<Styled> {
+    pub(crate) fn apply(&mut self, progress: &Progress) -> Option<StyledText> {
         let path = progress.path.as_str();
         if let Change::ItemEnded = progress.change {
             self.end_item(path);
@@ -117,7 +117,25 @@ impl Tree {
                 self.begin_call(path, name, calls::arguments(args));
                 return true;
             }
-            _ => return false,
+            Change::Waits { .. }
+            | Change::ItemEnded
+            | Change::Retries { .. }
+            | Change::Postponed { .. }
+            | Change::Heals { .. }
+            | Change::Healed { .. }
+            | Change::Judged
+            | Change::Verifies
+            | Change::Done { .. }
+            | Change::Tolerated { .. }
+            | Change::Failed { .. }
+            | Change::Skipped { .. }
+            | Change::Reused
+            | Change::Asked { .. }
+            | Change::Answered { .. }
+            | Change::Dispatched { .. }
+            | Change::Returned { .. }
+            | Change::LookedUp { .. }
+            | Change::Refused { .. } => return false,
         };
         if let Some(line) = self.line_at(path) {
             line.mark = Mark::Running;
@@ -210,20 +228,20 @@ impl Tree {
         self.lines.get_mut(at)
     }
 
-    fn show_at(&self, path: &str) -> Styled {
+    fn show_at(&self, path: &str) -> StyledText {
         let line = self.lines.iter().find(|line| line.path == path);
-        line.map_or_else(Styled::default, |line| self.render(line, 0))
+        line.map_or_else(StyledText::default, |line| self.render(line, 0))
     }
 
     /// All lines, as they stand; `frame` turns the spinner.
-    pub(crate) fn render_all(&self, frame: usize) -> Vec<Styled> {
+    pub(crate) fn render_all(&self, frame: usize) -> Vec<StyledText> {
         self.lines
             .iter()
             .map(|line| self.render(line, frame))
             .collect()
     }
 
-    fn render(&self, line: &Line, frame: usize) -> Styled {
+    fn render(&self, line: &Line, frame: usize) -> StyledText {
         let (sign, code) = match line.mark {
             Mark::Pending => ("·", "2"),
             Mark::Running => (FRAMES[frame % FRAMES.len()], "36"),
@@ -247,7 +265,7 @@ impl Tree {
             .flatten()
             .filter(|note| !note.is_empty())
             .collect();
-        let mut text = Styled::from(indent)
+        let mut text = StyledText::from(indent)
             .with(self.paint(code, sign))
             .with(format!(" {name}"));
         if !line.what.is_empty() {
@@ -260,8 +278,8 @@ impl Tree {
         text
     }
 
-    fn paint(&self, code: &str, text: &str) -> Styled {
-        Styled::paint(code, text, self.color)
+    fn paint(&self, code: &str, text: &str) -> StyledText {
+        StyledText::paint(code, text, self.color)
     }
 }
 
@@ -305,7 +323,7 @@ mod tests {
         let zone = TimeZone::get("America/New_York").unwrap();
         let line = Tree::new(steps, false, zone).apply(&progress);
         assert_eq!(
-            line.as_ref().map(Styled::as_str),
+            line.as_ref().map(StyledText::as_str),
             Some("  ? get  fetch  no route; again at 21:30:05")
         );
     }

@@ -9,7 +9,7 @@ use deft_wire::model::visible;
 
 use crate::failure::Done;
 use crate::output::{Output, counted};
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 
 /// How many problems of one file are shown; more would only hide the first.
 const MAX_SHOWN: usize = 100;
@@ -28,7 +28,7 @@ pub(super) fn print(files: &[CheckedFile], output: &Output) -> Done<()> {
 }
 
 /// Every problem with the lines it is about.
-pub(crate) fn excerpts(path: &str, text: &str, found: &[Finding], output: &Output) -> Styled {
+pub(crate) fn excerpts(path: &str, text: &str, found: &[Finding], output: &Output) -> StyledText {
     let renderer = if output.styles_stdout() {
         Renderer::styled()
     } else {
@@ -46,7 +46,7 @@ pub(crate) fn excerpts(path: &str, text: &str, found: &[Finding], output: &Outpu
         out.push_str(&format!("{path}: and {} more\n\n", found.len() - MAX_SHOWN));
     }
     // The renderer shows escapes of the file as symbols, so that all in its output are its own.
-    Styled::from_renderer(&out)
+    StyledText::from_renderer(&out)
 }
 
 /// The line that a problem is about, and the place in it.

@@ -1,6 +1,6 @@
 //! The only door to stdout and stderr.
 //!
-//! Text goes through as [`Styled`], which has made everything visible that would command a terminal.
+//! Text goes through as [`StyledText`], which has made everything visible that would command a terminal.
 //! `clippy.toml` forbids the handles of the standard library everywhere else. Not here: what is said,
 //! and whether colours are wanted.
 #![expect(
@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Write};
 
 use deft_wire::model::visible_json;
 
-pub(crate) use styled::Styled;
+pub(crate) use styled::StyledText;
 
 /// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Stream {
     }
 
     /// Writes text from anywhere, in a visible form.
-    pub(crate) fn write(self, text: impl Into<Styled>) -> io::Result<()> {
+    pub(crate) fn write(self, text: impl Into<StyledText>) -> io::Result<()> {
         self.write_bytes(text.into().as_str().as_bytes())
     }
 

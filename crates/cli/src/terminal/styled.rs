@@ -1,6 +1,6 @@
 //! Text with deft's own colours.
 //!
-//! Whatever becomes [`Styled`] from a string is made visible first, so that a control sequence in it
+//! Whatever becomes [`StyledText`] from a string is made visible first, so that a control sequence in it
 //! can only be one that this module wrote. A styled text that is put into a string and styled again
 //! shows its sequences instead of using them: the mistake is seen, and harmless.
 
@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthChar;
 
 /// Text whose only control sequences are deft's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Styled(String);
+pub(crate) struct StyledText(String);
 
-impl Styled {
+impl StyledText {
     /// Text in a colour or weight, by its SGR code; plain where no colours are wanted.
     pub(crate) fn paint(code: &str, text: &str, color: bool) -> Self {
         let text = visible(text);
@@ -61,12 +61,12 @@ impl Styled {
     }
 
     /// This text and more of it.
-    pub(crate) fn with(mut self, more: impl Into<Styled>) -> Self {
+    pub(crate) fn with(mut self, more: impl Into<StyledText>) -> Self {
         self.push(more);
         self
     }
 
-    pub(crate) fn push(&mut self, more: impl Into<Styled>) {
+    pub(crate) fn push(&mut self, more: impl Into<StyledText>) {
         self.0.push_str(&more.into().0);
     }
 
@@ -100,26 +100,26 @@ impl Styled {
     }
 }
 
-impl From<&str> for Styled {
+impl From<&str> for StyledText {
     fn from(text: &str) -> Self {
         Self(visible(text))
     }
 }
 
-impl From<String> for Styled {
+impl From<String> for StyledText {
     fn from(text: String) -> Self {
         Self(visible(&text))
     }
 }
 
-impl From<&String> for Styled {
+impl From<&String> for StyledText {
     fn from(text: &String) -> Self {
         Self(visible(text))
     }
 }
 
-impl From<&Styled> for Styled {
-    fn from(text: &Styled) -> Self {
+impl From<&StyledText> for StyledText {
+    fn from(text: &StyledText) -> Self {
         text.clone()
     }
 }
@@ -148,11 +148,11 @@ mod tests {
     fn only_our_own_sequences_are_used() {
         let hostile = "\x1b[2Jx\u{9b}8m\u{202e}";
         let shown = "\\x1b[2Jx\\x9b8m\\u{202e}";
-        assert_eq!(Styled::from(hostile).as_str(), shown);
-        let painted = Styled::paint("31", hostile, true);
+        assert_eq!(StyledText::from(hostile).as_str(), shown);
+        let painted = StyledText::paint("31", hostile, true);
         assert_eq!(painted.as_str(), format!("\x1b[31m{shown}\x1b[0m"));
-        assert_eq!(Styled::paint("31", hostile, false).as_str(), shown);
-        let both = Styled::from("\x1b").with(&painted).with("\x07");
+        assert_eq!(StyledText::paint("31", hostile, false).as_str(), shown);
+        let both = StyledText::from("\x1b").with(&painted).with("\x07");
         assert_eq!(both.as_str(), format!("\\x1b\x1b[31m{shown}\x1b[0m\\x07"));
     }
 
@@ -166,13 +166,13 @@ mod tests {
             ("\x1b\x1b[0m", "\\x1b\x1b[0m"),
             ("\x1b[é", "\\x1b[é"),
         ] {
-            assert_eq!(Styled::from_renderer(given).as_str(), shown);
+            assert_eq!(StyledText::from_renderer(given).as_str(), shown);
         }
     }
 
     #[test]
     fn styles_take_no_room() {
-        let text = Styled::paint("31", "abcdef", true);
+        let text = StyledText::paint("31", "abcdef", true);
         assert_eq!(text.fit(10), text);
         assert_eq!(text.fit(4).as_str(), "\x1b[31mabc…\x1b[0m");
     }

@@ -61,7 +61,7 @@ fn those_who_may_are_answered() {
     let daemon = Daemon::start(&world);
     bot.write(STRANGER, "Let me in");
     bot.write(ADA, "Hi");
-    // The answer is not there yet, and somebody works on it.
+    // The bot shows that it works on the answer.
     let typing = bot.until_called("sendChatAction", 1);
     assert_eq!(typing[0]["action"], "typing", "{typing:?}");
     assert_eq!(texts(&bot, ADA), Vec::<String>::new());
@@ -144,7 +144,7 @@ fn a_question_is_answered_by_a_button() {
     }
 }
 
-/// A power cut in the middle of an answer, and a message while nobody is there.
+/// A power cut in the middle of an answer, and a message while deft is down.
 #[test]
 fn nothing_is_lost_and_nothing_answered_twice() {
     let bot = BotApi::start();
@@ -215,8 +215,8 @@ fn an_answer_that_did_not_arrive_survives_a_crash() {
     assert_eq!(model.requests().len(), 1);
 }
 
-/// A question that is stored and did not reach anybody is asked by the next life, once, and can be
-/// answered there.
+/// After a restart deft asks a stored question that reached no person, once, and it can be answered
+/// there.
 #[test]
 fn a_question_that_did_not_arrive_survives_a_crash() {
     let bot = BotApi::start();

@@ -242,7 +242,7 @@ fn an_id_that_fits_several_conversations_names_them() {
     }
     let unknown = deft(&world, &["chat", "show", "conv_x"]);
     assert!(
-        unknown.stderr.contains("there is no conversation `conv_x`"),
+        unknown.stderr.contains("unknown conversation `conv_x`"),
         "{unknown:?}"
     );
 }
@@ -414,7 +414,7 @@ fn nothing_is_asked_where_nothing_can_be_answered() {
     assert_eq!(conversations(&world), Vec::<Value>::new());
 }
 
-/// A place at which nobody listens.
+/// An address without a listener.
 fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())

@@ -32,14 +32,14 @@ pub(crate) fn home(server: &ModelServer, more: &str) -> World {
 
 /// What a command came to.
 #[derive(Debug)]
-pub(crate) struct Came {
+pub(crate) struct CommandResult {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Came {
-    fn of(output: &Output) -> Self {
+impl CommandResult {
+    fn from_output(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self {
             code: output.status.code().unwrap(),
@@ -55,21 +55,21 @@ impl Came {
 }
 
 /// Runs the binary with nothing to read.
-pub(crate) fn deft(world: &World, args: &[&str]) -> Came {
+pub(crate) fn deft(world: &World, args: &[&str]) -> CommandResult {
     piped(world, args, "")
 }
 
 /// Runs the binary with this piped in.
-pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> Came {
+pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> CommandResult {
     let mut command = world.command(args);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // Whoever does not read it closes it, which is no failure of the test.
+    // A command that does not read its input closes it, which does not fail the test.
     drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
-    Came::of(&child.wait_with_output().unwrap())
+    CommandResult::from_output(&child.wait_with_output().unwrap())
 }
 
 /// The messages of a question, each as its role and its text.

@@ -184,9 +184,7 @@ fn commands_are_answered_without_a_model() {
     idle(&mut terminal);
     terminal.keys("/history\r").until("assistant  2");
     idle(&mut terminal);
-    terminal
-        .keys("/nope\r")
-        .until("there is no command `/nope`");
+    terminal.keys("/nope\r").until("unknown command `/nope`");
     idle(&mut terminal);
     terminal.keys("/new\r").until("a new conversation");
     idle(&mut terminal);
@@ -235,7 +233,7 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
     assert!(screen.contains("over"), "{screen}");
 }
 
-/// Nobody else is there to send it, and the chat goes on.
+/// No other process sends it, and the chat goes on.
 #[test]
 fn a_message_to_people_is_sent_while_the_chat_is_open() {
     let model = model([

@@ -80,7 +80,7 @@ fn set_refuses_what_would_break_the_file() {
     assert_eq!(world.read("home/config.toml"), FILE);
 }
 
-/// Old mistakes do not keep anybody from mending others.
+/// An old mistake in the file does not block other changes.
 #[test]
 fn set_mends_a_broken_file() {
     let world = World::new();
@@ -167,7 +167,7 @@ fn the_schema_knows_every_section() {
     );
 }
 
-/// A slip in the file hides nothing from those who only look, and lets nobody act.
+/// With a mistake in the file, commands that read still work, and commands that act refuse.
 #[test]
 fn reading_goes_on_with_a_broken_file() {
     let world = World::new();

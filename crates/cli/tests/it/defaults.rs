@@ -118,7 +118,7 @@ fn the_skills_of_the_seeds_are_as_the_seeds_say() {
     assert_eq!(schedules.len(), table.len() + 1, "{listed:#}");
 }
 
-/// S0.83: their tools are always there, and still nothing asks a model before somebody wants it.
+/// S0.83: their tools are always there, and still no model is asked before a person wants it.
 #[test]
 fn the_skills_of_the_memory_wait_for_a_person() {
     let world = seeded();

@@ -163,7 +163,7 @@ fn a_local_model_that_does_not_answer_is_told() {
     assert_eq!([of("models.ready"), of("models.answer")], expected);
 }
 
-/// A limit of money means nothing while nobody knows what a model costs.
+/// A limit of money has no effect while the price of a model is unknown.
 #[test]
 fn money_without_prices_is_told() {
     let model =

@@ -1,4 +1,4 @@
-//! Skills that do not fire as somebody may think: two of one name, a zone that has none.
+//! Skills that do not fire as a person may expect: two of one name, a zone that has none.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
     let shown = world.run(&["skills", "show", "report"]);
     assert!(shown.contains("record 1 has its name"), "{shown}");
 
-    // The log has one form, whoever writes it.
+    // All commands write the log in the same format.
     assert_eq!(world.code(&["tick"]), 0);
     let log = world.read("home/logs/deft.log");
     let lines: Vec<Value> = log
@@ -96,7 +96,7 @@ fn a_zone_without_a_name_is_told_of() {
     assert_eq!(found(&doctor, "time.zone"), Vec::<&Value>::new());
 }
 
-/// Before the first start nobody has decided why a skill is off, and a file is there all the same.
+/// Before the first start a skill has no stored reason to be off, and its file exists all the same.
 #[test]
 fn a_file_that_nobody_has_looked_at_is_known() {
     let world = World::new();

@@ -334,7 +334,7 @@ fn new_explains_names_without_repeating_them() {
     assert!(!world.path("home").exists());
 }
 
-/// Reading a pipe would wait for somebody to write.
+/// Reading a pipe would block until a process writes.
 #[test]
 fn pipes_are_not_read() {
     let world = world();

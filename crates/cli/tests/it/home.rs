@@ -247,7 +247,7 @@ fn an_unreadable_folder_is_reported() {
         .env_clear()
         .env("HOME", "/nowhere")
         .env("DEFT_HOME", world.path("home"));
-    // Nothing is closed to the superuser, so the command runs as nobody.
+    // Permissions do not apply to root, so the command runs as another user.
     if std::fs::read_dir(world.path("home/skills/locked")).is_ok() {
         command.uid(65534).gid(65534);
     }

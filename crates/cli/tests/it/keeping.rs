@@ -52,7 +52,7 @@ pub(crate) fn set_writable(folder: &Path, writable: bool) {
     fs::set_permissions(folder, Permissions::from_mode(mode(true))).unwrap();
 }
 
-/// The command as somebody whom permissions apply to: not root, who may write anywhere.
+/// The command as a user to whom permissions apply: not root, who may write anywhere.
 pub(crate) fn as_anybody(world: &World, args: &[&str]) -> Command {
     let mut command = world.command(args);
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
@@ -124,7 +124,7 @@ fn a_home_that_cannot_be_written_to_can_be_read() {
     }
     let mending = as_anybody(&world, &["doctor", "--fix"]).output().unwrap();
     let said = String::from_utf8_lossy(&mending.stdout);
-    // Whoever owns the home may mend it; whoever does not is told.
+    // The owner of the home may repair it; any other user gets an error.
     let mended = said.contains("that was ended");
     assert!(mended || said.contains("that could not be ended"), "{said}");
     set_writable(&world.path("home"), true);

@@ -1,4 +1,4 @@
-//! Lists with more rows than anybody wants to see at once.
+//! Lists with more rows than fit on a screen.
 
 use deft_model::{Overlap, RunId};
 use deft_store::prelude::*;

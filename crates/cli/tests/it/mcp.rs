@@ -75,7 +75,7 @@ fn a_bad_tool_is_disabled_and_told_with_its_reason() {
     );
 }
 
-/// A server that could not be asked is not one that nobody asked.
+/// A server that could not be asked is shown unlike one that was never asked.
 #[test]
 fn a_failed_probe_is_remembered() {
     let world = World::new();

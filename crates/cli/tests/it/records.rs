@@ -362,7 +362,7 @@ fn what_a_tool_would_refuse_is_refused_at_once() {
     assert!(message.contains("message"), "{message}");
     let mut check = reminder("Check", &json!({"in_minutes": 5}));
     check["preflight"] = json!({"weather": "fine"});
-    assert!(refused(check).contains("there is no check `weather`"));
+    assert!(refused(check).contains("unknown check `weather`"));
     // Sloppy words reach the one who mends them.
     let sloppy =
         json!({"Name": "Tea", "prompt": "Say tea", "every": "5 minutes", "tools": "notify"});

@@ -134,7 +134,7 @@ fn simulate() {
     ]));
 }
 
-/// An answer that nobody could read is refused, not printed.
+/// An answer that is too long to read is refused, not printed.
 #[test]
 fn a_simulation_has_an_end() {
     let world = World::new();

@@ -113,7 +113,7 @@ fn a_service_that_hangs_is_asked_again() {
     assert!(error.starts_with("timeout: "), "{error}");
 }
 
-/// A long text is several messages. What arrived of it is not sent again, whoever goes on.
+/// A long text is several messages. Parts that arrived are not sent again, also by another process.
 #[test]
 fn a_long_message_goes_on_where_it_stopped() {
     let bot = BotApi::start();
@@ -282,7 +282,7 @@ fn a_webhook_gets_the_message_as_json() {
     assert_ne!(told(), told());
 }
 
-/// A receiver that is not there keeps nobody from knowing what was to be told.
+/// A message that the receiver refuses is still in the log.
 #[test]
 fn what_a_webhook_refuses_is_in_the_log() {
     let hook = HttpDouble::start(|_| Reaction::Answer(500, Vec::new(), String::new()));

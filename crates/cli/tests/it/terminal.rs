@@ -44,7 +44,7 @@ impl Terminal {
         let reader = Arc::clone(&pty);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // A terminal that nobody holds any more is an error on this side.
+            // Reading a terminal that the other side closed is an error.
             while let Ok(length @ 1..) = (&*reader).read(&mut buffer) {
                 if sender.send(buffer[..length].to_vec()).is_err() {
                     return;
@@ -286,7 +286,7 @@ fn an_interrupted_run_is_printed_as_json() {
     );
 }
 
-/// Nobody is left to say anything, so those who look later have to find out.
+/// The killed process reports nothing, so later commands must find out.
 #[test]
 fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
     let world = hanging(reading());
@@ -376,7 +376,7 @@ fn what_was_typed_before_a_question_is_no_answer() {
         .write("home/config.toml", "[tools.shell]\nenabled = true\n")
         .write("home/skills/asking.yaml", skill);
     let mut terminal = Terminal::start(&world, &["run", "asking"]);
-    // The step waits for somebody who writes into the pipe.
+    // The step waits for a writer of the pipe.
     let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     terminal.keys("yes\r").until_echo("yes");
     writer.write_all(b"x").unwrap();

@@ -105,8 +105,7 @@ fn many_at_once_fire_a_slot_once() {
     assert_eq!((fired, runs(&world, "hourly").len()), (1, 1));
 }
 
-/// Nobody looked for five hours: what becomes of the slots is the skill's decision, and each is
-/// accounted for.
+/// deft was down for five hours: the skill decides about its slots, and each is accounted for.
 #[test]
 fn slots_that_passed_are_made_up_for_as_the_skill_says() {
     for (misfire, fired, missed) in [("once", 1, 4), ("skip", 0, 5), ("all", 5, 0)] {
@@ -196,7 +195,7 @@ fn the_ladder_stands_where_the_schedules_stand() {
     }
 }
 
-/// X14: what a file said before it broke goes on, whoever looks first after the edit.
+/// X14: the last good version of a broken file stays in use, whichever command runs first after the edit.
 #[test]
 fn a_broken_file_goes_on_as_it_was() {
     let world = World::new();

@@ -20,7 +20,7 @@ confirmations:
 
 /// What a home has in it besides its tables.
 #[derive(Clone, Copy, PartialEq)]
-enum Left {
+enum HomeState {
     /// The last process has tidied up.
     Nothing,
     /// It was killed, and the newest rows are only in the log.
@@ -30,11 +30,11 @@ enum Left {
 }
 
 /// A home with a run that succeeded and one that asks.
-fn world(left: Left) -> (World, String) {
+fn world(left: HomeState) -> (World, String) {
     let world = used_home();
     world.write("home/skills/steps.yaml", STEPS);
     assert_eq!(world.code(&["tick"]), 0);
-    let daemon = (left != Left::Nothing).then(|| Daemon::start(&world));
+    let daemon = (left != HomeState::Nothing).then(|| Daemon::start(&world));
     let run = world.json(&["run", "steps", "--json", "--yes"]);
     assert_eq!(world.code(&["run", "steps"]), 5);
     let id = run["id"].as_str().unwrap().to_owned();
@@ -42,15 +42,15 @@ fn world(left: Left) -> (World, String) {
         daemon.kill();
     }
     let log = world.path("home/data/deft.db-wal");
-    assert_eq!(log.exists(), left != Left::Nothing);
-    if left == Left::LogAlone {
+    assert_eq!(log.exists(), left != HomeState::Nothing);
+    if left == HomeState::LogAlone {
         fs::remove_file(world.path("home/data/deft.db-shm")).unwrap();
     }
     (world, id)
 }
 
 /// Every command that only reads gives what is stored.
-fn check(left: Left, id: &str, run: impl Fn(&[&str]) -> Output) {
+fn check(left: HomeState, id: &str, run: impl Fn(&[&str]) -> Output) {
     let commands: [(&[&str], &str); 21] = [
         (&["runs", "list"], id),
         (&["runs", "list", "--json"], id),
@@ -83,14 +83,14 @@ fn check(left: Left, id: &str, run: impl Fn(&[&str]) -> Output) {
         assert!(
             fine && text.contains(wanted),
             "{args:?}, log {}: {text}{said}",
-            left != Left::Nothing
+            left != HomeState::Nothing
         );
     }
 }
 
 #[test]
 fn a_read_only_home_is_read() {
-    for left in [Left::Nothing, Left::Log, Left::LogAlone] {
+    for left in [HomeState::Nothing, HomeState::Log, HomeState::LogAlone] {
         let (world, id) = world(left);
         set_writable(&world.path("home"), false);
         check(left, &id, |args| as_anybody(&world, args).output().unwrap());
@@ -115,7 +115,7 @@ fn on_full_disk(world: &World, args: &[&str]) -> Output {
 
 #[test]
 fn a_full_disk_is_read() {
-    for left in [Left::Nothing, Left::Log, Left::LogAlone] {
+    for left in [HomeState::Nothing, HomeState::Log, HomeState::LogAlone] {
         let (world, id) = world(left);
         check(left, &id, |args| on_full_disk(&world, args));
         let refused = on_full_disk(&world, &["run", "steps"]);
@@ -131,9 +131,9 @@ fn a_full_disk_is_read() {
 /// A daemon has the database open, and the disk is full for others: they read beside it.
 #[test]
 fn a_full_disk_is_read_beside_a_daemon() {
-    let (world, id) = world(Left::Nothing);
+    let (world, id) = world(HomeState::Nothing);
     let daemon = Daemon::start(&world);
-    check(Left::Nothing, &id, |args| on_full_disk(&world, args));
+    check(HomeState::Nothing, &id, |args| on_full_disk(&world, args));
     wait_for("the run", || {
         let shown = world.json(&["runs", "show", &id, "--json"]);
         (shown["run"]["outcome"] == "success").then_some(())

@@ -55,7 +55,7 @@ fn the_first_start_shows_life() {
     assert_eq!(counted["outcome"], "success", "{counted:#}");
     daemon.stop();
 
-    // What a person deletes stays deleted, and a second start greets nobody.
+    // A deleted skill stays deleted, and a second start sends no greeting.
     assert_eq!(world.code(&["skills", "delete", "hello-deft"]), 0);
     let said = Daemon::start(&world).stop();
     assert!(!said.contains("this home is new"), "{said}");

@@ -172,7 +172,7 @@ fn strict_prints_properties() {
 
 const AGENT: &str = "---\nname: General Assistant\nprovider: openai\nmodel: gpt-4\nallow_skills: true\n---\n\nYou are a helpful assistant.\n";
 
-/// S4.16: an agent with a key that nobody knows does not load, and the key is named.
+/// S4.16: an agent with an unknown key does not load, and the message names the key.
 #[test]
 fn agents_are_checked_alone_and_by_folder() {
     let world = World::new();

@@ -59,7 +59,7 @@ fn checks_know_the_tools_of_the_home() {
         "`echo` has no argument `txt`",
         "`echo` needs the argument `text`",
         "`count` of `echo` must be a whole number",
-        "there is no skill `wrogn`",
+        "unknown skill `wrogn`",
         "did you mean `wrong`?",
     ];
     let text = world.run(&["doctor"]);

@@ -33,7 +33,7 @@ fn each_change_is_a_line() {
     );
     world.write("home/skills/greet/SKILL.md", "---\nname: greet\n---\n");
     let broken = format!(
-        "Invalid skill file {}: there is no `description`; `greet` stays as it was",
+        "Invalid skill file {}: `description` is missing; `greet` stays as it was",
         path("home/skills/greet/SKILL.md")
     );
     assert_eq!(next(), broken);
@@ -44,7 +44,7 @@ fn each_change_is_a_line() {
 }
 
 /// Watches run out on big trees: then everything is polled, and doctor says so.
-/// A user namespace has a limit of its own, so nobody else notices.
+/// A user namespace has a limit of its own, so other tests are not affected.
 #[test]
 fn without_watches_it_polls() {
     let unshare = |script: &str| {

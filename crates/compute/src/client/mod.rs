@@ -1,7 +1,7 @@
 //! The light half: starts the worker, opens sessions, sends jobs and keeps the time.
 //!
-//! [`Compute`] is the handle that everybody shares. What happens to a worker that died, and which
-//! child a job goes to, is decided here; what code means is not.
+//! [`Compute`] is the handle that all callers share. It restarts a worker that died and chooses the
+//! child for each job. Not here: what the code means.
 
 mod connection;
 mod loan;

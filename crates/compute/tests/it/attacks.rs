@@ -81,7 +81,7 @@ async fn survive(attacks: Vec<(String, String)>, context: Value) {
         failed.len(),
         failed.join("\n")
     );
-    // Sessions are gone, so are their children, and nobody has started anything else.
+    // The sessions and their children are gone, and no other process was started.
     let worker = compute.worker_id().unwrap();
     wait_for("no children", || children_of(worker).is_empty()).await;
 }

@@ -336,6 +336,30 @@ async fn all_public_modules_can_be_imported() {
 }
 
 #[tokio::test]
+async fn texts_are_encoded_by_every_codec() {
+    let code = "result = ['a'.encode(name).decode(name) for name in names]";
+    let names = [
+        "ascii",
+        "cp1252",
+        "iso8859_1",
+        "iso8859_15",
+        "latin_1",
+        "punycode",
+        "raw_unicode_escape",
+        "unicode_escape",
+        "utf_16",
+        "utf_16_be",
+        "utf_16_le",
+        "utf_32",
+        "utf_8",
+        "utf_8_sig",
+    ];
+    let code = format!("names = {names:?}\n{code}");
+    let got = value(&compute(), &code).await.unwrap();
+    assert_eq!(got, json!(vec!["a"; names.len()]));
+}
+
+#[tokio::test]
 async fn a_program_that_is_no_worker_is_told() {
     let options = |program: &str, args: &[&str]| Options {
         program: program.into(),

@@ -143,7 +143,7 @@ impl Checker {
     fn report(&mut self, node: &Node, path: &[String], message: String, hint: Option<String>) {
         let origin = match &node.origin {
             Origin::Default => None,
-            origin => Some(origin.clone()),
+            origin @ (Origin::File { .. } | Origin::Variable(_)) => Some(origin.clone()),
         };
         self.problems.push(Problem {
             message,

@@ -16,7 +16,7 @@ use super::problem::Problem;
 use super::table::{self, Meaning};
 use super::tree::Settings;
 use super::{shown, text_of};
-use crate::home;
+use crate::folders::{config_file, ensure_home};
 use deft_wire::{Done, Failure};
 
 /// The file while it is being changed.
@@ -36,7 +36,7 @@ impl Editor {
         // The folder itself is locked, so that no lock file is left behind. Some
         // file systems know no locks; then the last change wins.
         let lock = File::open(home).ok().filter(|folder| folder.lock().is_ok());
-        let path = home::config_file(home);
+        let path = config_file(home);
         let before = text_of(&path)?;
         // The other parser says where a mistake is.
         Settings::parse(&before).map_err(|problem| problem.failure(&path))?;
@@ -192,7 +192,7 @@ impl Editor {
             return Ok(false);
         }
         if let Some(home) = self.path.parent() {
-            home::ensure_home(home)?;
+            ensure_home(home)?;
         }
         replace(&self.path, &text)
             .map_err(|problem| Failure::file(&self.path, "write", &problem))?;
@@ -246,7 +246,7 @@ pub fn literal(value: &Value) -> String {
 
 fn toml_value(value: &Value) -> toml_edit::Value {
     match value {
-        // TOML has no null; nobody hands one over.
+        // TOML has no null, and no caller passes one.
         Value::Null => "".into(),
         Value::Bool(truth) => (*truth).into(),
         Value::Number(number) => match number.as_i64() {
@@ -281,7 +281,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     });
     let done = written.and_then(|()| fs::rename(&fresh, &path));
     if done.is_err() {
-        // Half a file helps nobody; that it cannot be removed is no news.
+        // Half a file is useless. The caller gets the first error, not that of the removal.
         drop(fs::remove_file(&fresh));
     }
     done

@@ -45,7 +45,7 @@ pub enum Kind {
     Reference,
     /// A list of remedies.
     Heals,
-    /// Whatever somebody else understands.
+    /// Any value; another program checks it.
     Any,
 }
 
@@ -256,7 +256,7 @@ fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
         Some(ChannelKind::Tool(name)) if ChannelKind::is_circle(&name) => {
             let message = format!("cannot be `{name}`, which would only leave further notices");
             Err(Wrong::new(message)
-                .hint("name a tool that sends messages; `deft tools list` shows what there is"))
+                .hint("name a tool that sends messages; `deft tools list` shows all tools"))
         }
         Some(_) => Ok(()),
         None => word(given, ChannelKind::WORDS, other),
@@ -310,7 +310,7 @@ pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
     let words: Vec<&str> = match value {
         Value::String(word) => vec![word],
         Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
     };
     let known = || FailureClass::WORDS.iter().map(|(word, _)| *word);
     if words.is_empty() {

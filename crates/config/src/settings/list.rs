@@ -6,7 +6,7 @@ use super::check::shown;
 use super::kind::Kind;
 use super::table::{self, KEYS, Key, Meaning, Preset, Since, is_any};
 use super::tree::{Data, Origin, Settings};
-use crate::secrets;
+use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
 use deft_wire::{Done, Failure};
 
@@ -41,7 +41,7 @@ impl Setting {
         let value = self.value.as_ref()?;
         let name = self.path.last().map_or("", String::as_str);
         let hide = match (self.key.kind, value) {
-            (Kind::Reference, Value::String(text)) => secrets::is_literal_secret(name, text),
+            (Kind::Reference, Value::String(text)) => is_literal_secret(name, text),
             _ => false,
         };
         Some(if hide {
@@ -138,7 +138,7 @@ pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
             if all.is_empty() {
                 let message = format!("there is nothing in `{name}`");
                 return Err(Failure::input("no_such_key", message)
-                    .hint("`deft config show` lists what there is"));
+                    .hint("`deft config show` lists all settings"));
             }
             Ok(all)
         }
@@ -163,9 +163,9 @@ pub(super) fn unknown(path: &[String]) -> Failure {
     let name = shown(path);
     let hint = match near(path) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft config show` lists what there is".to_owned(),
+        None => "`deft config show` lists all settings".to_owned(),
     };
-    Failure::input("no_such_key", format!("there is no setting `{name}`")).hint(hint)
+    Failure::input("no_such_key", format!("unknown setting `{name}`")).hint(hint)
 }
 
 /// A key that may be meant: the place is right and the last word wrong, or the

@@ -1,8 +1,7 @@
 //! The sections about models, agents and budgets: `[llm.NAME]`, `[agent]` and `[budget]`.
 //!
-//! A section of a model may be half done: settings are made one by one. What is missing, and a key
-//! that is not there, is said when somebody asks for the model and by `deft doctor`, and keeps no
-//! other command from working.
+//! The section of a model may be incomplete, because settings are made one by one. A missing setting or
+//! key is reported when the model is used and by `deft doctor`; other commands work.
 //!
 //! Not here: asking models, and counting what they use.
 
@@ -11,13 +10,13 @@ use std::time::Duration;
 
 use deft_engine::{AgentOptions, Budgets, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
-use deft_model::{Agent, Choice as _, Exhausted, Failure, FailureClass, Object};
+use deft_model::{Agent, Choice as _, ExhaustedAction, Failure, FailureClass, Object};
 use deft_tools::SecretSource;
 use serde_json::{Map, Value};
 
 use super::read::{Reader, length, texts};
 
-/// An `[llm.NAME]` section, before anybody has looked for its key.
+/// An `[llm.NAME]` section, before its key is looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
     /// What the configuration calls it.
@@ -119,7 +118,7 @@ impl ModelConfig {
     fn key(&self, reference: &str, secrets: &dyn SecretSource) -> Result<String, Failure> {
         let secret = secrets.secret(reference).map_err(|reason| {
             let name = &self.name;
-            let message = format!("it has no key: `{reference}` is not there: {reason}");
+            let message = format!("it has no key: `{reference}` is not available: {reason}");
             let hint = format!("set it, or change `llm.{name}.api_key`");
             Failure::new(FailureClass::Auth, message)
                 .hint(hint)
@@ -154,7 +153,7 @@ pub struct Allowance {
     /// US dollars.
     pub usd_per_day: Option<f64>,
     /// What happens when one of them is used up.
-    pub on_exhausted: Exhausted,
+    pub on_exhausted: ExhaustedAction,
 }
 
 impl Default for Allowance {
@@ -162,7 +161,7 @@ impl Default for Allowance {
         Self {
             tokens_per_day: None,
             usd_per_day: None,
-            on_exhausted: Exhausted::Pause,
+            on_exhausted: ExhaustedAction::Pause,
         }
     }
 }
@@ -239,8 +238,8 @@ impl Reader<'_> {
             tokens_per_day: self.number("budget.tokens_per_day"),
             usd_per_day: self.decimal("budget.usd_per_day"),
             on_exhausted: word
-                .and_then(|word| Exhausted::from_word(&word))
-                .unwrap_or(Exhausted::Pause),
+                .and_then(|word| ExhaustedAction::from_word(&word))
+                .unwrap_or(ExhaustedAction::Pause),
         };
         let agents = self.named(&["budget", "agents"]).into_iter();
         let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
@@ -251,7 +250,7 @@ impl Reader<'_> {
     }
 }
 
-fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
+fn watch(fields: &Map<String, Value>, usual: ExhaustedAction) -> Watch {
     let count = |name| fields.get(name).and_then(Value::as_u64);
     let decimal = |name| fields.get(name).and_then(Value::as_f64);
     let word = fields.get("on_exhausted").and_then(Value::as_str);
@@ -259,7 +258,7 @@ fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
         limits: Allowance {
             tokens_per_day: count("tokens_per_day"),
             usd_per_day: decimal("usd_per_day"),
-            on_exhausted: word.and_then(Exhausted::from_word).unwrap_or(usual),
+            on_exhausted: word.and_then(ExhaustedAction::from_word).unwrap_or(usual),
         },
         spike_tokens: count("spike_tokens"),
         spike_factor: decimal("spike_factor"),

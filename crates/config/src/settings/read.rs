@@ -17,7 +17,8 @@ use super::problem::Problem;
 use super::store::StorePath;
 use super::table::{self, Meaning};
 use super::tree::{Data, Settings};
-use super::{Config, LogConfig, NotifyConfig, paths};
+use super::{Config, LogConfig, NotifyConfig};
+use crate::paths;
 
 /// Reads everything.
 pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem> {
@@ -65,7 +66,11 @@ impl Reader<'_> {
         };
         let table = |(name, node): (&String, &super::tree::Node)| match node.json() {
             Value::Object(fields) => Some((name.clone(), fields)),
-            _ => None,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => None,
         };
         section.iter().filter_map(table).collect()
     }
@@ -174,7 +179,11 @@ impl Reader<'_> {
     fn tools(&self) -> Result<deft_tools::Options, Problem> {
         let mut options = match self.section("tools") {
             Value::Object(fields) => fields,
-            _ => Map::new(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Map::new(),
         };
         options.insert("servers".to_owned(), self.section("mcp_servers"));
         if let Some(servers) = options.get_mut("servers").and_then(Value::as_object_mut) {

@@ -1,8 +1,8 @@
-//! Where the database is. Opening it is somebody else's part.
+//! Where the database is. Not here: opening it.
 
 use std::path::{Path, PathBuf};
 
-use super::paths;
+use crate::paths;
 
 /// The file of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,16 +13,16 @@ pub struct StorePath {
 
 /// Why an address cannot be used.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct AddressError {
     /// Continues "`store.url` ".
     pub message: String,
     pub hint: String,
 }
 
 /// The path inside an address.
-pub(super) fn parse(url: &str) -> Result<&str, Refused> {
+pub(super) fn parse(url: &str) -> Result<&str, AddressError> {
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-        return Err(Refused {
+        return Err(AddressError {
             message: "names a PostgreSQL database, which comes later".to_owned(),
             hint: "leave it out: the database is then `data/deft.db` in the home".to_owned(),
         });
@@ -30,10 +30,11 @@ pub(super) fn parse(url: &str) -> Result<&str, Refused> {
     let path = url
         .strip_prefix("sqlite://")
         .or_else(|| url.strip_prefix("sqlite:"));
-    path.filter(|path| !path.is_empty()).ok_or_else(|| Refused {
-        message: "takes an address such as `sqlite://data/deft.db`".to_owned(),
-        hint: "write `sqlite://` and the path of the file".to_owned(),
-    })
+    path.filter(|path| !path.is_empty())
+        .ok_or_else(|| AddressError {
+            message: "takes an address such as `sqlite://data/deft.db`".to_owned(),
+            hint: "write `sqlite://` and the path of the file".to_owned(),
+        })
 }
 
 impl StorePath {

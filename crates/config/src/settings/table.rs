@@ -65,7 +65,7 @@ const fn key(
 /// Providers of models.
 const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
 
-/// What becomes of a run that has used up a budget.
+/// What happens to a run that has used up a budget.
 const EXHAUSTED: &[&str] = &["pause", "skip", "ask"];
 
 /// All keys, section by section in the order in which they are shown.

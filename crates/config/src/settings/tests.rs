@@ -227,7 +227,7 @@ fn a_model_that_cannot_be_asked_says_why() {
         ),
         (
             "[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO\"\n",
-            "it has no key: `env:NO` is not there: the variable is not set",
+            "it has no key: `env:NO` is not available: the variable is not set",
         ),
     ] {
         let config = config(text);
@@ -246,9 +246,9 @@ fn budgets_of_agents_inherit_what_happens() {
     assert_eq!(budget.all.tokens_per_day, Some(9));
     let (a, b) = (budget.agents["a"], budget.agents["b"]);
     assert_eq!(a.limits.usd_per_day, Some(1.5));
-    assert_eq!(a.limits.on_exhausted, deft_model::Exhausted::Skip);
+    assert_eq!(a.limits.on_exhausted, deft_model::ExhaustedAction::Skip);
     assert_eq!((a.spike_tokens, a.spike_factor), (Some(7), None));
-    assert_eq!(b.limits.on_exhausted, deft_model::Exhausted::Ask);
+    assert_eq!(b.limits.on_exhausted, deft_model::ExhaustedAction::Ask);
 }
 
 #[test]

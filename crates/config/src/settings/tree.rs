@@ -14,7 +14,7 @@ use super::table::{self, Meaning};
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody gave it.
+    /// The default; no source sets it.
     Default,
     /// A line of the file.
     File {
@@ -56,7 +56,7 @@ impl Node {
     }
 }
 
-/// All settings that somebody gave.
+/// All settings that a source sets.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub(super) root: Section,
@@ -67,7 +67,7 @@ impl Settings {
     pub fn parse(text: &str) -> Result<Self, Problem> {
         // Editors on some systems put a mark in front that says nothing.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let lines = &Lines::of(text);
+        let lines = &Lines::new(text);
         let parsed = DeTable::parse(text).map_err(|problem| Problem {
             message: format!("not TOML: {}", problem.message()),
             hint: None,
@@ -160,8 +160,8 @@ fn spelled(above: &[String], part: &str) -> String {
     }
 }
 
-/// A value as it is given outside the file. What is not TOML is a text, so that
-/// nobody has to quote for two languages; so is anything where a text is due.
+/// A value as it is given outside the file. Anything that is not TOML is a text,
+/// so that a shell user need not quote twice; so is any value of a text key.
 pub fn read_value(given: &str, kind: Option<Kind>) -> Value {
     let text = || Value::String(given.to_owned());
     let parsed = value_of(given).unwrap_or_else(text);
@@ -177,7 +177,7 @@ pub fn read_value(given: &str, kind: Option<Kind>) -> Value {
 pub(super) fn value_of(text: &str) -> Option<Value> {
     let document = format!("value = {text}");
     let parsed = DeTable::parse(&document).ok()?;
-    let mut section = section(parsed.get_ref(), &Lines::of(&document));
+    let mut section = section(parsed.get_ref(), &Lines::new(&document));
     let node = section.remove("value")?;
     section.is_empty().then(|| node.json())
 }
@@ -190,7 +190,9 @@ fn node(value: &Value, origin: &Origin) -> Node {
             Data::Table(fields.iter().map(field).collect())
         }
         Value::Array(items) => Data::List(items.iter().map(|item| node(item, origin)).collect()),
-        other => Data::Value(other.clone()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+            Data::Value(other.clone())
+        }
     };
     Node {
         data,
@@ -202,7 +204,7 @@ fn node(value: &Value, origin: &Origin) -> Node {
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         Self(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use deft_model::{Outcome, Overlap, RunId};
 use deft_store::{
-    Admission, Admitted, Batch, Finish, FirstClaim, NewEvent, RunFilter, Store, StoredEvent, Then,
+    Admission, AdmissionResult, Batch, Finish, FirstClaim, NewEvent, RunFilter, RunState, Store,
+    StoredEvent,
 };
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -59,7 +60,7 @@ pub(crate) fn commits(
                 writes: Vec::new(),
                 closing: Vec::new(),
             };
-            let Admitted::New { lease, .. } = store.admit(admission).await.unwrap() else {
+            let AdmissionResult::New { lease, .. } = store.admit(admission).await.unwrap() else {
                 panic!("the run is not new");
             };
             let lease = lease.unwrap();
@@ -88,7 +89,7 @@ fn batches(events: &[StoredEvent], outputs: Option<String>) -> Vec<Batch> {
         })
         .collect();
     let last = batches.last_mut().unwrap();
-    last.then = Then::Finish(Finish {
+    last.then = RunState::Finish(Finish {
         outcome: Outcome::Success,
         outputs,
         error: None,

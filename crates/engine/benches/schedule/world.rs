@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
-use deft_engine::{Channel, Delivered, Engine, Options, Parcel, Parts, Published, SystemClock};
+use deft_engine::{
+    Channel, DeliveryResult, Engine, Options, Parcel, Parts, PublishedEvent, SystemClock,
+};
 use deft_model::{Effects, RunStatus};
 use deft_registry::Snapshot;
 use deft_scheduler::{Pool, Scheduler};
@@ -43,7 +45,7 @@ impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
         _: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
 }
@@ -58,7 +60,7 @@ pub(crate) struct World {
     parts: Option<(Arc<dyn Store>, Engine)>,
 }
 
-/// Nothing is due within it unless somebody says so.
+/// No slot is due within it unless a benchmark asks for one.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 impl World {
@@ -244,8 +246,8 @@ impl World {
         futures_util::future::join_all(changes).await;
     }
 
-    /// How long after the slot so many calls were made. Calls say when they were made, so that
-    /// nobody has to be woken for each: that would be a part of what is measured.
+    /// How long after the slot so many calls were made. Calls carry their own time, because waking a task
+    /// for each would be part of the measurement.
     pub(crate) async fn calls(&self, count: usize, slot: Timestamp) -> Vec<Duration> {
         let mut calls = self.calls.lock().await;
         let mut times = Vec::with_capacity(count);
@@ -259,7 +261,7 @@ impl World {
     }
 
     /// Waits until a run has ended.
-    pub(crate) async fn ended(live: &mut broadcast::Receiver<Arc<Published>>) {
+    pub(crate) async fn ended(live: &mut broadcast::Receiver<Arc<PublishedEvent>>) {
         while !matches!(live.recv().await.unwrap().event, Event::Finished(_)) {}
     }
 

@@ -74,14 +74,14 @@ async fn chat(engine: &Engine, nth: usize, attention: &Attention) {
     engine.say(say, attention.clone()).await.unwrap();
 }
 
-/// Somebody says yes to everything.
+/// Answers every question with yes.
 async fn answer(engine: &Engine) {
     for row in engine.store().approvals(false).await.unwrap() {
         engine.answer(&row, Answer::Yes, BY, false).await.unwrap();
     }
 }
 
-/// Somebody lets go on what failed, and half of what was interrupted.
+/// Resumes failed runs, and half of the interrupted ones.
 async fn resume(engine: &Engine, attention: &Attention) {
     let runs = engine.store().runs(RunFilter::default()).await.unwrap();
     let with = ResumeWith {
@@ -96,7 +96,7 @@ async fn resume(engine: &Engine, attention: &Attention) {
     }
 }
 
-/// Whether nobody will do anything more about a run.
+/// Whether no process will work on the run again.
 fn is_over(run: &RunRow) -> bool {
     match run.outcome {
         Some(Outcome::Error) => false,

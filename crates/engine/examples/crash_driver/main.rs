@@ -9,6 +9,11 @@
 //!
 //! `crash_driver worker` stands in for the worker that runs Python: an interpreter that takes a
 //! second to load would never answer in a process that lives for a tenth of one.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "messages of other kinds are ignored"
+)]
 #![expect(
     clippy::unwrap_used,
     reason = "a test program stops at the first surprise"
@@ -74,7 +79,7 @@ fn engine(home: &Path, server: &str, args: Vec<String>, models: Models) -> Engin
         secrets: Arc::new(NoSecrets),
     };
     let mut options = Options::at(home);
-    // Whoever waits gives its place to somebody else, so that there is always something to kill.
+    // A waiting run gives its permit to another one, so that a kill always hits running work.
     options.park_after = Duration::ZERO;
     options.agent.approve.push("sign".to_owned());
     let engine = Engine::new(parts, options).unwrap();

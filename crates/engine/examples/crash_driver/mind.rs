@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_llm::{Failed, Heard, ModelOptions, Models, Pong, Price, Provider, ProviderKind, Reply};
+use deft_llm::{
+    ModelOptions, Models, Pong, Price, Provider, ProviderFailure, ProviderKind, Reply,
+    ReplyListener,
+};
 use deft_model::{
     CallArgs, Failure, FailureClass, Message, ModelReply, ModelRequest, Object, StopReason,
     TokenUsage, ToolCall,
@@ -72,7 +75,7 @@ pub(crate) fn models(home: &Path) -> Models {
 }
 
 impl Provider for Mind {
-    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
+    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<ReplyListener<'a>>) -> Reply<'a> {
         Box::pin(async move {
             tokio::time::sleep(THINKS).await;
             let (task, turn) = place(&request.messages);
@@ -109,7 +112,7 @@ impl Provider for Mind {
 
 impl Mind {
     /// Some errands lose their model once.
-    fn trouble(&self, nth: u64) -> Result<(), Failed> {
+    fn trouble(&self, nth: u64) -> Result<(), ProviderFailure> {
         if nth.is_multiple_of(4) && self.first(&format!("fails-{nth}")) {
             return Err(Failure::new(FailureClass::Network, "the model is gone").into());
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use deft_engine::{Attention, Budgets, DayBudget, Engine, Fire};
-use deft_model::{Exhausted, Object};
+use deft_model::{ExhaustedAction, Object};
 use serde_json::json;
 
 /// Fires so many runs when it is told to, and ends when all of them have.
@@ -16,7 +16,7 @@ pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
     engine.agents().set_budgets(Budgets {
         all: DayBudget {
             tokens: Some(limit.parse().unwrap()),
-            on_exhausted: Exhausted::Skip,
+            on_exhausted: ExhaustedAction::Skip,
             ..DayBudget::default()
         },
         ..Budgets::default()

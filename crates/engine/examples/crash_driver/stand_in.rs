@@ -16,7 +16,7 @@ pub(crate) fn serve() {
         let Ok([data, lifeline]) = <[OwnedFd; 2]>::try_from(descriptors) else {
             return;
         };
-        // Whoever asked is gone when it cannot be written to: there is nothing left to do.
+        // A failed write means that the caller is gone.
         let session = move || drop((answer(UnixStream::from(data)), lifeline));
         sessions.push(std::thread::spawn(session));
     }

@@ -1,5 +1,5 @@
 //! What agents called in a run, for people who look at it afterwards: each call once, with what a
-//! person said about it and what came of it.
+//! person said about it and its result.
 //!
 //! A picture of stored events, like the views of steps. It decides nothing.
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 pub use say::{ChatAnswer, Say};
 pub use think::Hear;
-pub use unanswered::{AnswerState, Unanswered};
+pub use unanswered::{AnswerState, UnansweredMessage};
 
 pub(crate) use calls::calls;
 pub(crate) use result::{AgentResult, RecordableResult, Span};

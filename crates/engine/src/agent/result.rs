@@ -1,5 +1,4 @@
-//! What came of something that an agent asked for, and the event for it.
-
+//! The result of a request of an agent, and the event for it.
 use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Reply, Setup};
 use deft_agents::Exhaustion;
 use deft_llm::Answer as ModelAnswer;
@@ -17,7 +16,7 @@ pub(crate) struct Span {
     pub(crate) turn: u32,
 }
 
-/// What came of it.
+/// The result of a request of an agent.
 pub(crate) enum AgentResult {
     /// What an agent begins with.
     Prepared {
@@ -57,7 +56,7 @@ pub(crate) enum RecordableResult {
     Event(AgentEvent, Vec<Write>),
     /// The agent cannot begin.
     Unable(Failure),
-    /// Nothing yet: somebody has to answer.
+    /// No result yet: a person has to answer.
     Unanswered(Question),
 }
 

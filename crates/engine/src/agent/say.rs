@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_agents::{ALONE, ANSWER_TO, asked, conversation_of, text_of};
+use deft_agents::{ALONE, ANSWER_TO, conversation_of, first_message, text_of};
 use deft_base::{hex_digest, run_outputs};
 use deft_model::{
     Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
@@ -31,14 +31,14 @@ pub struct Say {
     pub text: String,
     /// The same message is answered once.
     pub key: Option<String>,
-    /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. It is left there in the
-    /// transaction that ends the run, whoever drives it then. None where somebody waits for it.
+    /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. The transaction that ends the
+    /// run stores it, whichever process drives the run. None if the caller waits for the answer.
     pub answer_to: Option<String>,
-    /// Nobody reads along who could be asked something: a script says it.
+    /// The message comes from a script, so no person can be asked.
     pub alone: bool,
 }
 
-/// What came of it.
+/// The answer to a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatAnswer {
     /// The conversation.
@@ -61,7 +61,7 @@ impl ChatAnswer {
 }
 
 impl Engine {
-    /// Answers a message here, until the answer is there or somebody has to be asked.
+    /// Answers a message here, until the answer is complete or a person has to be asked.
     pub async fn say(&self, say: Say, attention: Attention) -> Result<ChatAnswer, Error> {
         let place = self.place_for(&say).await?;
         let fire = self.chat_fire(&say, &place);
@@ -150,7 +150,7 @@ impl Engine {
         if say.alone {
             inputs.insert(ALONE.to_owned(), json!("yes"));
         }
-        let asked = asked(&place.conversation, &say.text, self.inner.now());
+        let asked = first_message(&place.conversation, &say.text, self.inner.now());
         let opens = place.opens.clone().map(Write::Open);
         Fire {
             skill: CHAT_SKILL.to_owned(),

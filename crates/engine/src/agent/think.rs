@@ -1,16 +1,15 @@
 //! Does what an agent asks for: asks its model, calls a tool, puts together another agent.
 //!
-//! Nothing here touches the state of a run; each function gives back what came of it.
-
+//! Nothing here touches the state of a run; each function returns the result.
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use deft_agent::{Address, Coverage, Request as Thought, Setup};
-use deft_agents::{BudgetExceeded, Exhaustion, Paying, STORING, Spending, payers};
+use deft_agents::{BudgetExceeded, Exhaustion, Payers, STORING, Spending, payers};
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
-    Authority, CallArgs, Exhausted, Failure, FailureClass, ModelReply, ModelRequest, Object,
+    Authority, CallArgs, ExhaustedAction, Failure, FailureClass, ModelReply, ModelRequest, Object,
 };
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
@@ -23,7 +22,7 @@ use crate::ask::{self, Attention, Question};
 use crate::engine::Inner;
 use crate::perform::{Performer, cancelled, millis};
 
-/// What is known about an agent's work besides what it asks for.
+/// The context of a request of an agent.
 pub(crate) struct Job<'a> {
     pub(crate) lease: &'a Lease,
     pub(crate) attention: &'a Attention,
@@ -42,7 +41,7 @@ pub(crate) struct Job<'a> {
     pub(crate) authority: Option<&'a Authority>,
 }
 
-/// What came of a question to a model.
+/// The result of a question to a model.
 enum ModelTurn {
     Answered(Box<Result<deft_llm::Answer, Failure>>, Vec<Write>),
     /// There is no money for it.
@@ -178,7 +177,7 @@ impl Performer {
         let above = self.above.get_or_init(|| above).await;
         let mut skills = payers(turn.run, job.around.clone());
         skills.extend(above.iter().cloned());
-        let paying = Paying {
+        let paying = Payers {
             agent: job.agent,
             below: job.below,
             skills: &skills,
@@ -200,7 +199,7 @@ impl Performer {
             .hear
             .clone()
             .filter(|_| turn.span.agent.is_root());
-        let heard = |delta: Delta| {
+        let listener = |delta: Delta| {
             if let Some(hear) = &hear {
                 hear(delta);
             }
@@ -209,7 +208,7 @@ impl Performer {
         let ask = Ask {
             model: turn.model,
             request: turn.request,
-            heard: hear.is_some().then_some(&heard),
+            listener: hear.is_some().then_some(&listener),
             deadline,
             cancel: self.halt.clone(),
             tries: Some(&tries),
@@ -244,13 +243,13 @@ impl Performer {
         broke: BudgetExceeded,
     ) -> Result<(), ModelTurn> {
         let exhausted = broke.then;
-        if exhausted.is_none_or(|exhausted| exhausted.then != Exhausted::Ask) {
+        if exhausted.is_none_or(|exhausted| exhausted.then != ExhaustedAction::Ask) {
             return Err(ModelTurn::BudgetExceeded(broke.failure, exhausted));
         }
         let (run, span) = (turn.run, turn.span);
         let agent = span.agent.to_string().replace('/', "+");
         let place = format!("{}~{agent}:{}.budget", turn.path, span.turn);
-        let message = format!("{}; go on all the same?", broke.failure);
+        let message = format!("{}; continue anyway?", broke.failure);
         let operation = Operation {
             kind: "budget".to_owned(),
             name: Some(broke.scope),
@@ -299,7 +298,11 @@ impl Performer {
     fn hide(&self, text: &str) -> String {
         match self.hide_value(Value::String(text.to_owned())) {
             Value::String(text) => text,
-            _ => text.to_owned(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => text.to_owned(),
         }
     }
 
@@ -314,7 +317,11 @@ impl Performer {
         match args {
             CallArgs::Object(args) => match self.hide_value(Value::Object(args)) {
                 Value::Object(args) => CallArgs::Object(args),
-                other => CallArgs::Invalid(other.to_string()),
+                other @ (Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_)) => CallArgs::Invalid(other.to_string()),
             },
             CallArgs::Invalid(raw) => CallArgs::Invalid(self.hide(&raw)),
         }

@@ -77,7 +77,10 @@ impl Engine {
 pub(crate) fn show_agent_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
-            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+            Err(Failure::new(
+                FailureClass::Other,
+                "the engine is not available",
+            ))
         });
     }
 }
@@ -113,7 +116,7 @@ async fn call(
 }
 
 impl Engine {
-    /// A text about skills, with what is known of the tools behind them.
+    /// A text about skills, with the stored tools behind them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
         let skills = self.library().all_skills().await;
         let commands = self.inner.library.commands(&skills.all);

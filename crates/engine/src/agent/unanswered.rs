@@ -1,7 +1,7 @@
-//! Messages of people that have no answer yet, because whoever worked on it is gone or somebody else
-//! still does.
+//! Messages of people that have no answer yet: the process that worked on it is gone, or another one
+//! still works on it.
 //!
-//! Not here: runs that are no chats, which whoever stays around goes on with (`recover.rs`).
+//! Not here: runs that are no chats, which the daemon resumes (`recover.rs`).
 
 use deft_agents::chat_inputs;
 use deft_model::{RunId, RunStatus};
@@ -12,7 +12,7 @@ use crate::{Attention, CHAT_SKILL, Engine, Error};
 
 /// A message without an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unanswered {
+pub struct UnansweredMessage {
     /// The run that is to answer it.
     pub run: RunRow,
     /// What was said.
@@ -24,17 +24,17 @@ pub struct Unanswered {
 /// Who works on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// Nobody: whoever did is gone, or its turn has not come.
+    /// No process: the one that did is gone, or its turn has not come.
     Abandoned,
     /// Another process.
     Elsewhere,
-    /// Nobody, until something happens that the run says.
+    /// No process, until the event comes that the run waits for.
     Waiting,
 }
 
 impl Engine {
     /// Messages of a conversation that have no answer yet, the oldest first.
-    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<Unanswered>, Error> {
+    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<UnansweredMessage>, Error> {
         let filter = RunFilter {
             skill: Some(CHAT_SKILL.to_owned()),
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -53,9 +53,9 @@ impl Engine {
         let stands = |run: &RunRow| match run.status {
             RunStatus::Waiting => AnswerState::Waiting,
             RunStatus::Running if !self.is_abandoned(run) => AnswerState::Elsewhere,
-            _ => AnswerState::Abandoned,
+            RunStatus::Queued | RunStatus::Running | RunStatus::Done => AnswerState::Abandoned,
         };
-        let unanswered = runs.into_iter().map(|(run, text)| Unanswered {
+        let unanswered = runs.into_iter().map(|(run, text)| UnansweredMessage {
             text,
             stands: stands(&run),
             run,
@@ -63,7 +63,7 @@ impl Engine {
         Ok(unanswered.collect())
     }
 
-    /// Goes on with an answer here, or waits until whoever works on it has ended it.
+    /// Resumes an answer here, or waits until the process that works on it has ended it.
     pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<ChatAnswer, Error> {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);

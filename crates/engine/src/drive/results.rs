@@ -1,5 +1,4 @@
-//! What came of an action becomes an event.
-
+//! Turns the result of an action into an event.
 use std::sync::Arc;
 
 use deft_agents::answer_to;
@@ -12,11 +11,11 @@ use super::Driver;
 use crate::perform::ActionResult;
 use crate::waiting;
 
-/// How often a run looks whether a tool is back, should nobody tell it.
+/// How often a run checks whether a tool is back, if no other process reports it.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
-    /// Takes in what came of an action.
+    /// Takes in the result of an action.
     pub(super) fn record_result(&mut self, done: ActionResult) {
         let now = self.engine.now();
         if !matches!(done, ActionResult::Thought { .. }) {
@@ -103,7 +102,7 @@ impl Driver {
         self.record(event);
     }
 
-    /// The event for what came of a call. One that needs what is not there is put off, if the run
+    /// The event for the result of a call. A call that needs a missing tool is put off, if the run
     /// still waits for that.
     pub(super) fn ended(
         &mut self,
@@ -128,7 +127,7 @@ impl Driver {
         Some(look.min(last))
     }
 
-    /// Whoever could help is told what an unattended run waits for: an answer, or a tool.
+    /// Tells people what an unattended run waits for: an answer, or a tool.
     pub(super) async fn tell_waiting(&mut self, now: Timestamp) {
         if !self.attention.parks {
             return;
@@ -142,7 +141,9 @@ impl Driver {
             if let Some(chat) = &chat {
                 match engine.leave_question(question, chat).await {
                     Ok(_) => continue,
-                    Err(error) => tracing::warn!(%error, "a question goes another way"),
+                    Err(error) => {
+                        tracing::warn!(%error, "a question could not be sent to its chat; it becomes a notice");
+                    }
                 }
             }
             let write = waiting::question(&run, question, now);

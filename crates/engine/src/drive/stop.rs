@@ -1,4 +1,4 @@
-//! How a run is stopped: somebody wants it to, or its time or that of a nested skill is up.
+//! How a run is stopped: by a request, or because its time or that of a nested skill is up.
 //!
 //! What was begun is cut off and recorded; nothing new begins.
 
@@ -67,7 +67,7 @@ impl Driver {
 
     pub(super) fn cancelled(&self) -> Failure {
         let by = self.stop.by.lock().clone();
-        let by = by.unwrap_or_else(|| "somebody".to_owned());
+        let by = by.unwrap_or_else(|| "an unknown caller".to_owned());
         Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))
     }
 }

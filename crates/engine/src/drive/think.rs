@@ -1,5 +1,5 @@
 //! Agents inside a run. The machine of an agent is driven beside the interpreter: what it decides
-//! goes into the same journal, is stored before it is performed, and what came of it is recorded.
+//! goes into the same journal, is stored before it is performed, and its result is recorded.
 //!
 //! Not here: what an agent is told, what its calls mean, what models cost (`agent/`).
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Request as Thought};
 use deft_agents::{AgentFacts, Brief};
-use deft_model::{Effects, Exhausted, Failure, Object, Tier};
+use deft_model::{Effects, ExhaustedAction, Failure, Object, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path, ToolMark};
 use futures_util::FutureExt;
@@ -22,7 +22,7 @@ use crate::ask::{self, Question};
 use crate::perform::{ActionResult, cancelled};
 
 /// An agent of a step.
-pub(crate) struct Thinking {
+pub(crate) struct StepAgent {
     machine: Agent,
     /// The try of the step that it works for.
     attempt: u32,
@@ -35,8 +35,8 @@ pub(crate) struct Thinking {
     busy: usize,
 }
 
-impl Thinking {
-    /// An agent as its journal tells it; nobody works for it yet.
+impl StepAgent {
+    /// An agent as its journal tells it; no work is under way for it yet.
     pub(crate) fn resting(machine: Agent) -> Self {
         Self {
             machine,
@@ -55,12 +55,12 @@ impl Driver {
     pub(crate) fn thinking(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
         let agents = agents.into_iter();
         self.agents = agents
-            .map(|(path, machine)| (path, Thinking::resting(machine)))
+            .map(|(path, machine)| (path, StepAgent::resting(machine)))
             .collect();
         self
     }
 
-    /// Begins with an agent, or goes on with one that was cut off or has to try again.
+    /// Starts an agent, or resumes one that was cut off or has to try again.
     pub(super) fn begin_agent(
         &mut self,
         path: Path,
@@ -73,7 +73,7 @@ impl Driver {
         self.halts.insert(path.clone(), halt.clone());
         let known = self.agents.contains_key(&path);
         let agents = self.agents.entry(path.clone());
-        let thinking = agents.or_insert_with(|| Thinking::resting(Agent::new()));
+        let thinking = agents.or_insert_with(|| StepAgent::resting(Agent::new()));
         thinking.attempt = attempt;
         thinking.begun = now;
         thinking.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());
@@ -191,7 +191,25 @@ impl Driver {
         let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
         let stopped = unpaid.and_then(|_| match &event {
             Event::Ended(ended) if ended.next == Next::Fail => ended.error.clone(),
-            _ => None,
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Reused { .. }
+            | Event::Skipped { .. }
+            | Event::Listed { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
+            | Event::Begun(_)
+            | Event::Ended(_)
+            | Event::Agent { .. }
+            | Event::Healed { .. }
+            | Event::Woken { .. }
+            | Event::Entered { .. }
+            | Event::Continued { .. }
+            | Event::Expired { .. }
+            | Event::Closed { .. }
+            | Event::Stopped { .. }
+            | Event::Resumed { .. }
+            | Event::Finished(_) => None,
         });
         self.record(event);
         // A run that is to be skipped when it cannot be paid for, and cannot from the beginning.
@@ -210,14 +228,14 @@ impl Driver {
             Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
-            match deft_agents::said(&thinking.machine, &self.run, failure, now) {
-                Ok(said) => self.journal.write(said),
+            match deft_agents::end_messages(&thinking.machine, &self.run, failure, now) {
+                Ok(messages) => self.journal.write(messages),
                 Err(error) => tracing::error!(%error, "the conversation lacks this answer"),
             }
         }
     }
 
-    /// Takes in what came of something an agent asked for.
+    /// Takes in the result of a request of an agent.
     pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
         self.calling -= 1;
         let thinking = self.agents.get_mut(path);
@@ -239,8 +257,8 @@ impl Driver {
             }
             // The first question of the first agent, and nothing was done before it.
             let first = span.agent.is_root() && span.turn == 1 && busy_with == 1;
-            let skips = exhausted.whole && exhausted.then == Exhausted::Skip;
-            // Whoever talks is told that there is no answer.
+            let skips = exhausted.whole && exhausted.then == ExhaustedAction::Skip;
+            // In a chat the person is told that no answer came.
             let fired = self.run.skill != CHAT_SKILL;
             if first && skips && fired && self.machine.is_untouched(path) {
                 self.unpaid = Some(path.clone());
@@ -284,8 +302,8 @@ impl Driver {
         }
         let now = self.engine.now();
         if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
-            // Whoever looks at the conversation meanwhile sees what is worked on.
-            let begun = deft_agents::begun(&thinking.machine, now);
+            // A reader of the conversation sees the question while it is worked on.
+            let begun = deft_agents::begin_message(&thinking.machine, now);
             self.journal.write(begun);
         }
         self.note_thought(now, path, event);
@@ -380,16 +398,19 @@ impl Driver {
         let payer = name(&Address::root()).unwrap_or_default();
         let below = match &thought {
             Thought::CallModel { agent, .. } if !agent.is_root() => name(agent),
-            _ => None,
+            Thought::CallModel { .. }
+            | Thought::CallTool { .. }
+            | Thought::Ask { .. }
+            | Thought::Prepare { .. } => None,
         };
         let parent = match &thought {
             Thought::Prepare { agent, .. } => agent.parent(),
-            _ => None,
+            Thought::CallModel { .. } | Thought::CallTool { .. } | Thought::Ask { .. } => None,
         };
         let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
         let authority = match &thought {
             Thought::CallTool { agent, .. } => thinking.machine.setup(agent),
-            _ => None,
+            Thought::CallModel { .. } | Thought::Ask { .. } | Thought::Prepare { .. } => None,
         };
         let authority = authority.map(|setup| setup.authority.clone());
         let around = self.machine.enclosing_skills(&path);
@@ -405,7 +426,7 @@ impl Driver {
                 ) => {
                     let (skill, revision) = (&run.skill, &run.revision);
                     let asked = ask::find_answer(&engine, &attention, skill, revision, &question);
-                    // Whoever stops the run is not kept waiting for an answer.
+                    // A request to stop does not wait for the answer.
                     let asked = performer.halt.run_until_cancelled(asked).await;
                     let answer = asked.flatten();
                     AgentResult::Answered {
@@ -439,7 +460,7 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// Whoever performs for an agent is stopped with it.
+    /// The performer of an agent stops with the agent.
     fn performer_of(&self, path: &Path) -> crate::perform::Performer {
         let mut performer = self.performer.clone();
         if let Some(thinking) = self.agents.get(path) {
@@ -463,8 +484,8 @@ impl Driver {
     }
 }
 
-/// An intent must be stored before a call whose repetition would do harm, a question before anybody can
-/// answer it, and what the last answer of a model cost before the next one is paid for.
+/// An intent must be stored before a call whose repetition would do harm, a question before a person can
+/// answer it, and the cost of a model's answer before the next call.
 pub(super) fn must_be_stored(thought: &Thought) -> bool {
     match thought {
         Thought::CallTool { effects, .. } => *effects != Effects::None,

@@ -5,7 +5,7 @@
 
 use deft_model::{Authority, Object};
 use deft_schedule::parse_duration;
-use deft_tools::{Found, ToolInfo};
+use deft_tools::{ToolInfo, ToolLookup};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -47,11 +47,11 @@ impl Inner {
     ) -> Result<bool, String> {
         let ahead = parse_duration(ahead).map_err(|error| error.message)?;
         let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
-        if matches!(self.parts.router.find(EVENTS), Found::Unknown { .. }) {
+        if matches!(self.parts.router.find(EVENTS), ToolLookup::Unknown { .. }) {
             // A server that cannot be started is told of when its tool is called.
             drop(self.parts.router.listed().await);
         }
-        let Found::Tool(events) = self.parts.router.find(EVENTS) else {
+        let ToolLookup::Tool(events) = self.parts.router.find(EVENTS) else {
             return Ok(is_empty(
                 &self.ask_tool(EVENTS, Object::new(), authority).await?,
             ));
@@ -176,7 +176,7 @@ fn names(listed: &Value) -> Vec<String> {
             Some(inner) => return names(inner),
             None => &[],
         },
-        _ => &[],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => &[],
     };
     let name = |item: &Value| match item {
         Value::String(name) => Some(name.clone()),
@@ -184,7 +184,7 @@ fn names(listed: &Value) -> Vec<String> {
             let name = NAMES.iter().find_map(|key| map.get(*key)?.as_str());
             name.map(str::to_owned)
         }
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
     items.iter().filter_map(name).take(MOST).collect()
 }

@@ -1,10 +1,10 @@
-//! Many agents on one budget: whoever asks at once, no more is spent than it allows and the calls
+//! Many agents on one budget: however many ask at once, they spend no more than the budget and the calls
 //! that were under way.
 
 use std::sync::Arc;
 
 use deft_engine::Clock;
-use deft_model::{Exhausted, Outcome, Usage};
+use deft_model::{ExhaustedAction, Outcome, Usage};
 use deft_store::{RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
 use deft_store_testkit::Memory;
 use deft_workflow::Event;
@@ -42,7 +42,7 @@ fn world(store: Arc<dyn Store>) -> World {
     let parts = (deft_tools::Options::default(), models);
     World::made(home, folder, store, parts, |options| {
         options.agent.budgets.all.tokens = Some(LIMIT);
-        options.agent.budgets.all.on_exhausted = Exhausted::Skip;
+        options.agent.budgets.all.on_exhausted = ExhaustedAction::Skip;
     })
 }
 

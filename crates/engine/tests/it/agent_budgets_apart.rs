@@ -26,15 +26,15 @@ steps:
   - {id: mind, agent: \"{{ inputs.kind }} {{ inputs.turns }}\", tools: [look]}
 ";
 
-/// What came of a race: what was spent, and how many runs came through in each process.
-struct Raced {
+/// The result of a race: the tokens spent, and the finished and refused runs of each process.
+struct RaceResult {
     spent: u64,
     through: usize,
     refused: usize,
     processes: usize,
 }
 
-async fn race(kind: &str, limit: u64) -> Raced {
+async fn race(kind: &str, limit: u64) -> RaceResult {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir_all(home.path().join("skills")).unwrap();
     fs::write(home.path().join("skills/spends.yaml"), SPENDS).unwrap();
@@ -74,7 +74,7 @@ fn wait_until_ready(process: &mut Child) {
 }
 
 /// Holds the rows of all runs against the ledger.
-async fn raced(store: &Sqlite) -> Raced {
+async fn raced(store: &Sqlite) -> RaceResult {
     let runs = store.runs(RunFilter::default()).await.unwrap();
     assert_eq!(runs.len() as u64, 2 * EACH);
     let (mut through, mut refused, mut used) = (0, 0, Usage::default());
@@ -102,7 +102,7 @@ async fn raced(store: &Sqlite) -> Raced {
     let all = rows.iter().find(|row| row.scope.starts_with("all@"));
     let all = all.unwrap();
     assert_eq!(all.usage(), used, "rows say what the ledger says");
-    Raced {
+    RaceResult {
         spent: all.tokens_in + all.tokens_out,
         through,
         refused,
@@ -115,7 +115,7 @@ async fn two_processes_stay_within_one_budget() {
     // Each answer takes 150 tokens, less than is reserved for it.
     let limit = 5_000;
     let raced = race("modest", limit).await;
-    let Raced { spent, .. } = raced;
+    let RaceResult { spent, .. } = raced;
     assert!(spent <= limit, "{spent} of {limit} were spent");
     assert!(raced.through > 0 && raced.refused > 0, "both must happen");
     assert_eq!(raced.processes, 2);
@@ -126,7 +126,7 @@ async fn two_processes_overspend_by_what_is_in_flight_at_most() {
     // Each answer takes 2050 tokens, far more than is reserved for it.
     let (limit, answer) = (30_000, 2050);
     let raced = race("greedy", limit).await;
-    let Raced { spent, .. } = raced;
+    let RaceResult { spent, .. } = raced;
     let most = limit + 2 * EACH * answer;
     assert!(spent <= most, "{spent} of {limit} were spent");
     assert!(spent * 2 > limit, "{spent}: most was left unused");

@@ -1,6 +1,6 @@
-//! Text from outside that tries to be more than text, all the way: as the result of a call and as a
-//! message that somebody sent, to a model that calls tools and to one that writes commands. Whatever it
-//! says, nothing is called but what the model asked for, and its frame holds in what the model is told.
+//! Hostile text from outside, end to end: as the result of a call and as a message of a person, to a
+//! model that calls tools and to one that writes commands. Whatever it says, only the calls of the model
+//! are made, and the frame around the text holds in the prompt.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
-//! Runs that are cancelled while nobody drives them: their record ends too, and everybody hears.
+//! Runs that are cancelled without a driver: their journal ends too, and every listener gets the end.
 
 use std::sync::Arc;
 
-use deft_engine::{Attention, Published, ResumeWith};
+use deft_engine::{Attention, PublishedEvent, ResumeWith};
 use deft_model::{Outcome, RunStatus};
 use deft_store::{CancelState, RunRow};
 use deft_store_testkit::Memory;
@@ -33,7 +33,7 @@ async fn kinds(world: &World, run: &RunRow) -> Vec<String> {
 }
 
 /// The last event that listeners heard of.
-fn last(heard: &mut Receiver<Arc<Published>>) -> Arc<Published> {
+fn last(heard: &mut Receiver<Arc<PublishedEvent>>) -> Arc<PublishedEvent> {
     let mut last = None;
     while let Ok(event) = heard.try_recv() {
         last = Some(event);

@@ -20,7 +20,7 @@ use crate::world::World;
 /// Slots of a test run by default.
 const USUAL: usize = 100_000;
 
-/// Minutes between two slots, what becomes of late ones, and how many skills are like that.
+/// Minutes between two slots, the rule for late ones, and the number of such skills.
 const SKILLS: [(i64, &str, usize); 6] = [
     (1, "skip", 20),
     (1, "once", 20),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deft_engine::{AnswerReceipt, Asker, Attention, Question, Responds, ResumeWith};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{CancelState, Decided, Decision, RunFilter, RunRow};
+use deft_store::{CancelState, Decision, DecisionResult, RunFilter, RunRow};
 use deft_store_testkit::Memory;
 use deft_workflow::Answer;
 use serde_json::{Value, json};
@@ -105,9 +105,12 @@ async fn unattended_a_question_parks_the_run_until_somebody_answers() {
     };
     let id = &approvals[0].asked.id;
     let decided = world.store.decide(id, decision.clone()).await.unwrap();
-    assert!(matches!(decided, Decided::Accepted(_)), "{decided:?}");
+    assert!(
+        matches!(decided, DecisionResult::Accepted(_)),
+        "{decided:?}"
+    );
     let second = world.store.decide(id, decision).await.unwrap();
-    assert!(matches!(second, Decided::Already(_)), "{second:?}");
+    assert!(matches!(second, DecisionResult::Already(_)), "{second:?}");
     let driven = world.engine.drain(&Attention::default()).await.unwrap();
     assert_eq!(driven, std::slice::from_ref(&row.id));
     let row = world.store.run(&row.id).await.unwrap().unwrap();

@@ -170,10 +170,10 @@ struct Report {
 }
 
 /// When calls were made, by their keys.
-type Seen = HashMap<String, Vec<i64>>;
+type CallTimes = HashMap<String, Vec<i64>>;
 
 async fn check(world: &World, store: &Sqlite) -> Report {
-    let mut seen = Seen::new();
+    let mut seen = CallTimes::new();
     for event in witness(&world.arguments.witness) {
         if event.kind == Kind::Started {
             let at = i64::try_from(event.at).unwrap();
@@ -215,7 +215,7 @@ async fn check(world: &World, store: &Sqlite) -> Report {
     report
 }
 
-async fn check_run(store: &Sqlite, run: &RunRow, seen: &Seen, report: &mut Report) -> Calls {
+async fn check_run(store: &Sqlite, run: &RunRow, seen: &CallTimes, report: &mut Report) -> Calls {
     let stored = store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
     let mut agents: HashMap<Path, Vec<AgentEvent>> = HashMap::new();
     let mut calls = Calls::default();
@@ -394,7 +394,7 @@ impl Calls {
     }
 
     /// Holds the journal against what the server saw.
-    fn check(&self, seen: &Seen, report: &mut Report) {
+    fn check(&self, seen: &CallTimes, report: &mut Report) {
         for (key, call) in &self.0 {
             let seen = seen.get(key).map(Vec::as_slice).unwrap_or_default();
             report.calls += seen.len();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deft_model::{Outcome, RunStatus};
 use deft_store::prelude::*;
-use deft_store::{Put, RunFilter, RunRow, SkillFilter, Sqlite, SqliteOptions};
+use deft_store::{PutResult, RunFilter, RunRow, SkillFilter, Sqlite, SqliteOptions};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;
@@ -47,7 +47,11 @@ async fn fill(store: &Sqlite, first: Timestamp) {
         new_record(&skill, first - SignedDuration::from_secs(1))
     };
     let put = store.put_skills((0..SKILLS).map(new).collect()).await;
-    assert!(put.unwrap().iter().all(|put| matches!(put, Put::Stored(_))));
+    assert!(
+        put.unwrap()
+            .iter()
+            .all(|put| matches!(put, PutResult::Stored(_)))
+    );
 }
 
 /// Whether all slots up to an instant have their rows.

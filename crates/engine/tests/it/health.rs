@@ -17,16 +17,16 @@ use crate::time_world::{Times, at, both, record};
 
 /// What the checks find, as a test says.
 #[derive(Clone, Default)]
-struct Found(Arc<Mutex<Vec<Check>>>);
+struct FixedChecks(Arc<Mutex<Vec<Check>>>);
 
-impl Checks for Found {
+impl Checks for FixedChecks {
     fn check(&self) -> Pin<Box<dyn Future<Output = Result<Vec<Check>, Failure>> + Send + '_>> {
         let found = self.0.lock().unwrap().clone();
         Box::pin(async move { Ok(found) })
     }
 }
 
-impl Found {
+impl FixedChecks {
     fn set(&self, found: &[Check]) {
         *self.0.lock().unwrap() = found.to_vec();
     }
@@ -50,8 +50,8 @@ fn good(id: &str) -> Check {
 }
 
 impl Times {
-    fn with_checks(&self) -> Found {
-        let found = Found::default();
+    fn with_checks(&self) -> FixedChecks {
+        let found = FixedChecks::default();
         drop(self.checks.set(Arc::new(found.clone())));
         found
     }
@@ -129,7 +129,7 @@ async fn without_checks_or_with_reports_switched_off_there_are_none() {
     let world = crate::world::World::with(Arc::new(Memory::new()), &[], |options| {
         options.health_report = None;
     });
-    let scheduler = Scheduler::new(&world.engine).with_checks(Arc::new(Found::default()));
+    let scheduler = Scheduler::new(&world.engine).with_checks(Arc::new(FixedChecks::default()));
     let next = scheduler.report_health(world.clock.now()).await.unwrap();
     assert_eq!(next, None);
 }

@@ -76,7 +76,7 @@ async fn a_lease_is_renewed_while_somebody_drives_and_runs_out_when_nobody_does(
     let released = world.store.release(Vec::new(), at(75)).await.unwrap();
     assert_eq!(released.len(), 1, "it ran out at 74 seconds");
 
-    // Somebody else drives now: what the first one has to say is refused.
+    // Another process drives now, so a batch of the first one is refused.
     let engine = world.engine.clone();
     let other = tokio::spawn(async move { engine.drain(&Attention::default()).await });
     until_called(&world, 2).await;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, Delivered, Notice, Parcel};
+use deft_engine::{Channel, Clock, DeliveryResult, Notice, Parcel};
 use deft_llm::Models;
 use deft_scheduler::{Pool, Scheduler};
 use deft_store::{NewConversation, NoticeFilter, Store};
@@ -128,7 +128,7 @@ impl Channel for Deaf {
     fn deliver<'a>(
         &'a self,
         _: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
 }

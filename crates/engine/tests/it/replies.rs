@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_engine::{
-    Attention, Channel, ChatAnswer, Delivered, Notice, NoticeKind, Parcel, Say, Undelivered,
+    Attention, Channel, ChatAnswer, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel, Say,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
 use deft_store::{NoticeFilter, NoticeRow};
@@ -48,7 +48,7 @@ fn answer(text: &str) -> (NoticeKind, String, String) {
     (NoticeKind::Answer, CHAT.to_owned(), text.to_owned())
 }
 
-/// The end of the run leaves it; whoever comes later, because of a crash before they knew, adds none.
+/// The end of the run stores it; a process that retries after a crash adds no second one.
 #[tokio::test]
 async fn an_answer_is_left_once() {
     let (models, asked) = thinker(|_, _| Ok(says("Hello, Ada!")));
@@ -62,7 +62,7 @@ async fn an_answer_is_left_once() {
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
-/// A run that is stopped while nobody drives it leaves nothing; whoever waits for its answer does.
+/// A run that is stopped without a driver stores no answer; the caller that waits for it does.
 #[tokio::test]
 async fn what_is_stopped_while_it_waits_is_answered_too() {
     let (models, _) = thinker(|_, _| Ok(wants(&[("act", json!({"n": 1}))])));
@@ -97,7 +97,7 @@ impl Channel for Slow {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         let note = |what: &str| {
             let mut notes = self.0.lock().unwrap();
             notes.push(format!("{what} {}", parcel.notice.text));
@@ -105,7 +105,7 @@ impl Channel for Slow {
         };
         Box::pin(async move {
             if note("begins") == 1 {
-                return Err(Undelivered {
+                return Err(DeliveryError {
                     failure: Failure::new(FailureClass::Quota, "429"),
                     retry_after: Some(Duration::from_secs(9)),
                 });

@@ -64,12 +64,12 @@ async fn bad_inputs_and_unknown_skills_are_refused_before_anything_is_stored() {
         async move { engine.run(fire, Attention::default()).await.unwrap_err() }
     };
     let unknown = run("gret", json!({})).await;
-    assert_eq!(unknown.to_string(), "there is no skill `gret`");
+    assert_eq!(unknown.to_string(), "unknown skill `gret`");
     assert_eq!(unknown.hint().unwrap(), "did you mean `greet`?");
     let missing = run("greet", json!({ "whom": "Ada" })).await;
     assert_eq!(
         missing.to_string(),
-        "2 inputs are wrong\n  input `who` is missing\n  there is no input `whom` (did you mean `who`?)"
+        "2 inputs are wrong\n  input `who` is missing\n  unknown input `whom` (did you mean `who`?)"
     );
     let wrong = run("greet", json!({ "who": 7 })).await;
     assert_eq!(wrong.to_string(), "input `who` must be text, not `7`");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use deft_llm::{Failed, Heard, ModelOptions, Models, Pong, Provider, Reply};
+use deft_llm::{ModelOptions, Models, Pong, Provider, ProviderFailure, Reply, ReplyListener};
 use deft_model::{
     CallArgs, Failure, FailureClass, Message, ModelReply, ModelRequest, StopReason, TokenUsage,
     ToolCall,
@@ -14,17 +14,17 @@ use crate::agent_case::model;
 use crate::world::{Folder, World, load};
 
 /// What the model was asked, in order.
-pub(crate) type Asked = Arc<Mutex<Vec<ModelRequest>>>;
+pub(crate) type AskedRequests = Arc<Mutex<Vec<ModelRequest>>>;
 
-type Answers = dyn Fn(&ModelRequest, usize) -> Result<ModelReply, Failed> + Send + Sync;
+type Answers = dyn Fn(&ModelRequest, usize) -> Result<ModelReply, ProviderFailure> + Send + Sync;
 
 struct Thinker {
-    asked: Asked,
+    asked: AskedRequests,
     answers: Box<Answers>,
 }
 
 impl Provider for Thinker {
-    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
+    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<ReplyListener<'a>>) -> Reply<'a> {
         Box::pin(async move {
             // Others get their turn, as they would while a real model thinks.
             tokio::task::yield_now().await;
@@ -44,9 +44,12 @@ impl Provider for Thinker {
 
 /// One model, with what it is asked. `answers` is given the question and its number, from 1.
 pub(crate) fn thinker(
-    answers: impl Fn(&ModelRequest, usize) -> Result<ModelReply, Failed> + Send + Sync + 'static,
-) -> (Models, Asked) {
-    let asked = Asked::default();
+    answers: impl Fn(&ModelRequest, usize) -> Result<ModelReply, ProviderFailure>
+    + Send
+    + Sync
+    + 'static,
+) -> (Models, AskedRequests) {
+    let asked = AskedRequests::default();
     let options = ModelOptions {
         concurrency: 64,
         ..model("thinker", "")
@@ -93,7 +96,7 @@ pub(crate) fn wants(calls: &[(&str, Value)]) -> ModelReply {
     }
 }
 
-pub(crate) fn gone() -> Failed {
+pub(crate) fn gone() -> ProviderFailure {
     Failure::new(FailureClass::Network, "the model is gone").into()
 }
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, Delivered, Parcel};
+use deft_engine::{Channel, Clock, DeliveryResult, Parcel};
 use deft_model::RunStatus;
 use deft_scheduler::{Ahead, Scheduler};
 use serde_json::json;
@@ -21,7 +21,7 @@ impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
         _: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
 }

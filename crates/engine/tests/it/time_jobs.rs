@@ -144,7 +144,7 @@ async fn a_job_is_tried_three_times_more() {
             .queue_job(job("flaky", "retry:3"), "cli")
             .await
             .unwrap();
-        // The clock stands still unless somebody moves it, and retries wait for it.
+        // The clock stands still unless the test moves it, and retries wait for it.
         let driving = t.drain();
         tokio::pin!(driving);
         let minutes = jiff::SignedDuration::from_mins(10);

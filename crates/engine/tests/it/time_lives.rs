@@ -129,7 +129,7 @@ impl StateMachineTest for Lives {
                 real.sync();
             }
             Step::Enable(n) | Step::Disable(n) if !model.skills.contains_key(&n) => {}
-            // What cannot be enabled is told to whoever asks; the standing shows the rest.
+            // A caller gets an error if a skill cannot be enabled; the standing shows the rest.
             Step::Enable(n) => {
                 let engine = &real.times().world.engine;
                 drop(

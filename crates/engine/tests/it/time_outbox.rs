@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
+use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
 use deft_model::{Failure, FailureClass};
 use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
 
@@ -15,7 +15,7 @@ use crate::time_world::{Times, at, both, clock};
 /// A channel that answers as it is told, then well. It keeps what arrived.
 #[derive(Default)]
 struct Double {
-    answers: Mutex<VecDeque<Undelivered>>,
+    answers: Mutex<VecDeque<DeliveryError>>,
     tries: Mutex<Vec<String>>,
     arrived: Mutex<Vec<(String, String)>>,
 }
@@ -24,7 +24,7 @@ impl Channel for Double {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             self.tries.lock().unwrap().push(parcel.key.to_owned());
             // Lets others have a go while this one is on its way.
@@ -40,8 +40,8 @@ impl Channel for Double {
     }
 }
 
-fn undelivered(class: FailureClass, what: &str, after: Option<u64>) -> Undelivered {
-    Undelivered {
+fn undelivered(class: FailureClass, what: &str, after: Option<u64>) -> DeliveryError {
+    DeliveryError {
         failure: Failure::new(class, what),
         retry_after: after.map(Duration::from_secs),
     }
@@ -182,8 +182,8 @@ async fn the_ladder_has_an_end() {
 async fn a_way_that_is_not_there_gives_nothing_up() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
-        let gone = || Undelivered {
-            failure: Failure::new(FailureClass::NotFound, "there is no tool `x`").blocked(),
+        let gone = || DeliveryError {
+            failure: Failure::new(FailureClass::NotFound, "unknown tool `x`").blocked(),
             retry_after: None,
         };
         let answers = std::iter::repeat_with(gone).take(30);
@@ -261,7 +261,7 @@ impl Channel for Silent {
     fn deliver<'a>(
         &'a self,
         _: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(std::future::pending())
     }
 }
@@ -294,7 +294,7 @@ impl Channel for Letters {
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
-    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             let mut stop = self.stops.lock().unwrap().pop_front();
             let letters = parcel.notice.text.chars().enumerate();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deft_engine::Attention;
 use deft_model::{DisabledReason, Effects, Outcome, RunStatus, WaitKind};
 use deft_scheduler::Scheduler;
-use deft_store::{Put, Standing, Timeline};
+use deft_store::{PutResult, Standing, Timeline};
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
@@ -211,7 +211,7 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
             };
             new.timeline = Timeline::default();
             let put = t.world.store.put_skills(vec![new]).await.unwrap();
-            assert!(matches!(put[0], Put::Stored(_)), "{put:?}");
+            assert!(matches!(put[0], PutResult::Stored(_)), "{put:?}");
         }
         assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         t.install("later");
@@ -271,7 +271,7 @@ async fn completions_are_told_but_not_too_often() {
             .map(|row| crate::time_world::clock(row.at))
             .collect();
         assert_eq!(times, ["13:10", "13:40"]);
-        // A run by hand is told to whoever started it.
+        // The caller that started a run by hand gets its result.
         t.world.run("tells", json!({})).await;
         assert_eq!(t.notices().await.len(), 2);
     })
@@ -423,7 +423,7 @@ async fn whoever_lost_a_run_can_write_nothing() {
             .await
             .unwrap();
         let run = ticked.fired[0].clone();
-        // Its lease runs out, as if its host had been asleep, and somebody else takes the run.
+        // Its lease expires, as if its host had been asleep, and another process takes the run.
         t.world.clock.set(at("13:15"));
         let freed = t
             .world

@@ -7,7 +7,7 @@ use deft_model::{Effects, Failure, FailureClass, RunStatus};
 use deft_scheduler::{Checks, Pool, Scheduler, TickReport};
 use deft_skillfile::{Document, Moment, parse_record};
 use deft_store::{
-    NewSkill, NoticeFilter, Put, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText, Sqlite,
+    NewSkill, NoticeFilter, PutResult, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText, Sqlite,
     SqliteOptions, Standing, Store, Timeline,
 };
 use deft_store_testkit::Memory;
@@ -83,7 +83,7 @@ impl Times {
         let now = self.world.clock.now();
         let new = new_record(&record, now);
         match self.world.store.put_skills(vec![new]).await.unwrap().pop() {
-            Some(Put::Stored(row)) => *row,
+            Some(PutResult::Stored(row)) => *row,
             other => panic!("{other:?}"),
         }
     }

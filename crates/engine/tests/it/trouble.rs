@@ -144,7 +144,7 @@ async fn a_lock_that_stays_ends_the_driving_and_the_run_goes_on_here_later() {
             Outcome::Success,
             vec!["act", "lock", "lock", "act"],
         ),
-        // It was called and nobody can say what came of it.
+        // It was called and its result is unknown.
         (Effects::Once, Outcome::Interrupted, vec!["act", "lock"]),
     ] {
         let world = world(tempfile::tempdir().unwrap(), "lock", None);
@@ -194,7 +194,7 @@ async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
     } = first;
     drop((engine, store));
 
-    // Somebody makes room, and another process goes on.
+    // The disk has room again, and another process resumes the run.
     let next = world(home, "half", None);
     install_half(&next);
     next.clock.set(late);

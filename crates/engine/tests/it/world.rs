@@ -7,7 +7,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use deft_compute::Compute;
-use deft_engine::{Admission, Attention, Clock, Engine, Fire, Options, Parts, Published, Skills};
+use deft_engine::{
+    Admission, Attention, Clock, Engine, Fire, Options, Parts, PublishedEvent, Skills,
+};
 use deft_model::{Effects, Failure, Object};
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
@@ -20,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-/// A clock that moves by itself only when somebody sleeps: to the next instant awaited.
+/// A clock that moves by itself only when a task sleeps: to the next awaited instant.
 #[derive(Clone)]
 pub(crate) struct ManualClock {
     now: Arc<Mutex<Timestamp>>,
@@ -199,7 +201,7 @@ impl World {
     pub(crate) async fn events(&self, run: &RunRow) -> Vec<Value> {
         let stored = self.store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
         let public = stored.into_iter().filter_map(|stored| {
-            let published = Published {
+            let published = PublishedEvent {
                 seq: stored.seq,
                 at: stored.at,
                 run: stored.run,
@@ -279,7 +281,7 @@ fn install(router: &Router, calls: &Calls) {
     }
 }
 
-/// A tool that waits until somebody cancels it.
+/// A tool that waits until it is cancelled.
 fn install_hang(router: &Router, calls: &Calls) {
     let calls = Arc::clone(calls);
     router.register_fn(

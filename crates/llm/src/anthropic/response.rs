@@ -4,10 +4,12 @@ use deft_model::StopReason;
 use serde_json::{Value, json};
 
 use crate::draft::{Args, Draft};
-use crate::failed::{Failed, Words};
+use crate::provider_failure::{ProviderFailure, Words};
 
-pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
-    let blocks = answer["content"].as_array().ok_or_else(Failed::empty)?;
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+    let blocks = answer["content"]
+        .as_array()
+        .ok_or_else(ProviderFailure::empty)?;
     let mut thoughts = Vec::new();
     for block in blocks {
         match block["type"].as_str() {
@@ -26,7 +28,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>
     stopped(&answer["stop_reason"], draft);
     count(&answer["usage"], draft);
     if blocks.is_empty() && draft.stop.is_none() {
-        return Err(Failed::empty());
+        return Err(ProviderFailure::empty());
     }
     Ok(())
 }
@@ -77,7 +79,7 @@ pub(super) fn words(answer: &Value) -> Option<Words> {
             .collect(),
         message: message.unwrap_or_default().to_owned(),
         overflow: number("n_prompt_tokens")
-            .map(|needed| crate::failed::Overflow::new(Some(needed), number("n_ctx"))),
+            .map(|needed| crate::provider_failure::Overflow::new(Some(needed), number("n_ctx"))),
         ..Words::default()
     })
 }

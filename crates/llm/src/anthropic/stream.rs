@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::response::{count, keep, stopped, words};
 use crate::draft::Draft;
-use crate::failed::Failed;
+use crate::provider_failure::ProviderFailure;
 use crate::wire::Events;
 
 #[derive(Default)]
@@ -26,8 +26,9 @@ enum Block {
 }
 
 impl Events for Stream {
-    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
-        let event: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+        let event: Value =
+            serde_json::from_str(data).map_err(|_| ProviderFailure::bad_event(data))?;
         let index = event["index"].as_u64().unwrap_or_default();
         match event["type"].as_str() {
             Some("message_start") => count(&event["message"]["usage"], draft),
@@ -40,7 +41,7 @@ impl Events for Stream {
             Some("message_stop") => self.ended = true,
             _ => {
                 if let Some(words) = words(&event) {
-                    return Err(Failed::in_stream(&words));
+                    return Err(ProviderFailure::in_stream(&words));
                 }
             }
         }
@@ -51,9 +52,9 @@ impl Events for Stream {
         self.ended
     }
 
-    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         if !self.ended && draft.stop.is_none() {
-            return Err(Failed::cut());
+            return Err(ProviderFailure::cut());
         }
         let thoughts = std::mem::take(&mut self.blocks).into_values();
         let thoughts = thoughts.filter_map(|block| match block {

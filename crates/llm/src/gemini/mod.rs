@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::ModelOptions;
 use crate::draft::Draft;
-use crate::failed::{Failed, Words};
+use crate::provider_failure::{ProviderFailure, Words};
 use crate::wire::{Events, Wire, WireRequest};
 
 pub(crate) struct Gemini;
@@ -55,7 +55,7 @@ impl Wire for Gemini {
         &[&["models"]]
     }
 
-    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         response::whole(answer, draft)
     }
 

@@ -6,7 +6,7 @@ use deft_model::{FailureClass, StopReason};
 use serde_json::{Value, json};
 
 use crate::draft::{Args, Draft};
-use crate::failed::{Failed, Words};
+use crate::provider_failure::{ProviderFailure, Words};
 
 /// Signatures of a reply, in the order of its parts.
 #[derive(Default)]
@@ -37,10 +37,10 @@ impl Signatures {
     }
 }
 
-pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
     let mut signatures = Signatures::default();
     if !take(answer, draft, &mut signatures)? {
-        return Err(Failed::empty());
+        return Err(ProviderFailure::empty());
     }
     signatures.keep(draft);
     Ok(())
@@ -51,7 +51,7 @@ pub(super) fn take(
     answer: &Value,
     draft: &mut Draft<'_>,
     signatures: &mut Signatures,
-) -> Result<bool, Failed> {
+) -> Result<bool, ProviderFailure> {
     count(&answer["usageMetadata"], draft);
     let blocked = answer.pointer("/promptFeedback/blockReason");
     if blocked.is_some_and(Value::is_string) {
@@ -91,7 +91,7 @@ fn take_part(part: &Value, draft: &mut Draft<'_>, signatures: &mut Signatures) {
     signatures.text = signature.or_else(|| signatures.text.take());
 }
 
-fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
+fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
     draft.stop = Some(match word {
         "STOP" => StopReason::Done,
         "MAX_TOKENS" => StopReason::Length,
@@ -101,7 +101,7 @@ fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
         // The provider could not read what its own model wrote, and throws it away.
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
             let message = format!("the model wrote a call that its provider cannot read: {word}");
-            return Err(Failed::passing(FailureClass::Other, message));
+            return Err(ProviderFailure::passing(FailureClass::Other, message));
         }
         other => StopReason::Other(other.to_owned()),
     });

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::response::{Signatures, take, words};
 use crate::draft::Draft;
-use crate::failed::Failed;
+use crate::provider_failure::ProviderFailure;
 use crate::wire::Events;
 
 #[derive(Default)]
@@ -13,10 +13,11 @@ pub(super) struct Stream {
 }
 
 impl Events for Stream {
-    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
-        let event: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+        let event: Value =
+            serde_json::from_str(data).map_err(|_| ProviderFailure::bad_event(data))?;
         if let Some(words) = words(&event) {
-            return Err(Failed::in_stream(&words));
+            return Err(ProviderFailure::in_stream(&words));
         }
         take(&event, draft, &mut self.signatures)?;
         Ok(())
@@ -27,10 +28,10 @@ impl Events for Stream {
         false
     }
 
-    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         // There is no end mark but the reason to stop.
         if draft.stop.is_none() {
-            return Err(Failed::cut());
+            return Err(ProviderFailure::cut());
         }
         std::mem::take(&mut self.signatures).keep(draft);
         Ok(())

@@ -4,12 +4,12 @@ use deft_model::StopReason;
 use serde_json::{Value, json};
 
 use crate::draft::{Args, Draft};
-use crate::failed::{Failed, Words};
+use crate::provider_failure::{ProviderFailure, Words};
 use crate::wire::Events;
 
-pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
     if !answer["message"].is_object() {
-        return Err(Failed::empty());
+        return Err(ProviderFailure::empty());
     }
     let mut stream = Stream::default();
     stream.piece(answer, draft);
@@ -24,10 +24,11 @@ pub(super) struct Stream {
 }
 
 impl Events for Stream {
-    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
-        let piece: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+        let piece: Value =
+            serde_json::from_str(data).map_err(|_| ProviderFailure::bad_event(data))?;
         if let Some(words) = words(&piece) {
-            return Err(Failed::in_stream(&words));
+            return Err(ProviderFailure::in_stream(&words));
         }
         self.piece(&piece, draft);
         Ok(())
@@ -37,9 +38,9 @@ impl Events for Stream {
         self.ended
     }
 
-    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         if !self.ended {
-            return Err(Failed::cut());
+            return Err(ProviderFailure::cut());
         }
         if !self.thinking.is_empty() && draft.count() > 0 {
             draft.opaque = Some(json!({"ollama": {"thinking": self.thinking}}));

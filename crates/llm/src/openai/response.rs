@@ -4,12 +4,14 @@ use deft_model::StopReason;
 use serde_json::{Value, json};
 
 use crate::draft::{Args, Draft};
-use crate::failed::{Failed, Overflow, Words};
+use crate::provider_failure::{Overflow, ProviderFailure, Words};
 
-pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
-    let choice = answer.pointer("/choices/0").ok_or_else(Failed::empty)?;
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+    let choice = answer
+        .pointer("/choices/0")
+        .ok_or_else(ProviderFailure::empty)?;
     let message = &choice["message"];
-    said(message, draft);
+    take_text(message, draft);
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         draft.call(
@@ -26,8 +28,8 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>
     Ok(())
 }
 
-/// The text of a message or of a piece of one. A refusal is said in a field of its own.
-pub(super) fn said(message: &Value, draft: &mut Draft<'_>) {
+/// The text of a message or of a piece of one. A refusal has its own field.
+pub(super) fn take_text(message: &Value, draft: &mut Draft<'_>) {
     let content = &message["content"];
     if let Some(text) = content.as_str() {
         draft.say(text);

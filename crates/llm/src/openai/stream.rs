@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::response::{count, said, stopped, words};
+use super::response::{count, stopped, take_text, words};
 use crate::draft::Draft;
-use crate::failed::Failed;
+use crate::provider_failure::ProviderFailure;
 use crate::wire::Events;
 
 #[derive(Default)]
@@ -19,14 +19,15 @@ pub(super) struct Stream {
 }
 
 impl Events for Stream {
-    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         if data.trim() == "[DONE]" {
             self.over = true;
             return Ok(());
         }
-        let event: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+        let event: Value =
+            serde_json::from_str(data).map_err(|_| ProviderFailure::bad_event(data))?;
         if let Some(words) = words(&event) {
-            return Err(Failed::in_stream(&words));
+            return Err(ProviderFailure::in_stream(&words));
         }
         count(&event, draft);
         // The last event has the counts and no choice.
@@ -34,7 +35,7 @@ impl Events for Stream {
             return Ok(());
         };
         let delta = &choice["delta"];
-        said(delta, draft);
+        take_text(delta, draft);
         if let Some(text) = delta["reasoning_content"].as_str() {
             self.reasoning.push_str(text);
         }
@@ -50,10 +51,10 @@ impl Events for Stream {
         self.over
     }
 
-    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         // A reason to stop is an end too; some servers send nothing after it.
         if !self.ended && !self.over {
-            return Err(Failed::cut());
+            return Err(ProviderFailure::cut());
         }
         if !self.reasoning.is_empty() && draft.count() > 0 {
             let reasoning = std::mem::take(&mut self.reasoning);

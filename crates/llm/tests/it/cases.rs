@@ -6,8 +6,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use deft_llm::wire::{Head, Hearing, WireRequest, request};
-use deft_llm::{Delta, Failed, ModelOptions, ProviderKind};
+use deft_llm::exchange::{ReplyReader, request};
+use deft_llm::{Delta, Head, ModelOptions, ProviderFailure, ProviderKind, WireRequest};
 use deft_model::{
     CallArgs, Message, ModelReply, ModelRequest, Object, PromptPart, ToolCall, ToolChoice, ToolSpec,
 };
@@ -98,7 +98,7 @@ fn answers() {
     });
 }
 
-type Outcome = Result<ModelReply, Failed>;
+type Outcome = Result<ModelReply, ProviderFailure>;
 
 fn read_head(line: &str) -> Head {
     let mut words = line.splitn(2, ' ');
@@ -131,12 +131,12 @@ fn asked() -> ModelRequest {
 
 fn hear(options: &ModelOptions, head: &Head, pieces: &[&[u8]]) -> (Vec<Delta>, Outcome) {
     let said = Mutex::new(Vec::new());
-    let note = |delta| said.lock().expect("nobody panicked").push(delta);
+    let note = |delta| said.lock().expect("no thread panicked").push(delta);
     let asked = asked();
-    let mut hearing = Hearing::new(options, &asked, head.clone(), Some(&note));
-    let taken: Result<(), Failed> = pieces.iter().try_for_each(|piece| hearing.take(piece));
-    let result = taken.and_then(|()| hearing.end());
-    (said.into_inner().expect("nobody panicked"), result)
+    let mut reader = ReplyReader::new(options, &asked, head.clone(), Some(&note));
+    let taken: Result<(), ProviderFailure> = pieces.iter().try_for_each(|piece| reader.take(piece));
+    let result = taken.and_then(|()| reader.end());
+    (said.into_inner().expect("no thread panicked"), result)
 }
 
 fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome, title: &str) {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_llm::{
-    Answer, Ask, Delta, Failed, Heard, ModelOptions, Models, Overflow, Pong, Provider,
-    ProviderKind, Reply,
+    Answer, Ask, Delta, ModelOptions, Models, Overflow, Pong, Provider, ProviderFailure,
+    ProviderKind, Reply, ReplyListener,
 };
 use deft_model::{Failure, FailureClass, ModelReply, ModelRequest, TokenUsage};
 use tokio::time::{Instant, sleep};
@@ -20,9 +20,9 @@ use crate::support::{options, request};
 pub(crate) enum Does {
     /// Answers after so many milliseconds.
     Answers(u64),
-    Fails(Failed),
+    Fails(ProviderFailure),
     /// Says something, then fails.
-    SaysAndFails(Failed),
+    SaysAndFails(ProviderFailure),
     Hangs,
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct Script {
 }
 
 impl Provider for Script {
-    fn reply<'a>(&'a self, _: &'a ModelRequest, heard: Option<Heard<'a>>) -> Reply<'a> {
+    fn reply<'a>(&'a self, _: &'a ModelRequest, listener: Option<ReplyListener<'a>>) -> Reply<'a> {
         Box::pin(async move {
             self.asked.fetch_add(1, Ordering::SeqCst);
             let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
             self.most.fetch_max(now, Ordering::SeqCst);
-            let next = self.left.lock().expect("nobody panicked").pop_front();
+            let next = self.left.lock().expect("no thread panicked").pop_front();
             let result = match next.expect("a question too many") {
                 Does::Answers(millis) => {
                     sleep(Duration::from_millis(millis)).await;
@@ -49,8 +49,8 @@ impl Provider for Script {
                 }
                 Does::Fails(failed) => Err(failed),
                 Does::SaysAndFails(failed) => {
-                    if let Some(heard) = heard {
-                        heard(Delta::Text("Hel".to_owned()));
+                    if let Some(listener) = listener {
+                        listener(Delta::Text("Hel".to_owned()));
                     }
                     Err(failed)
                 }
@@ -80,26 +80,26 @@ pub(crate) fn answer() -> ModelReply {
     }
 }
 
-pub(crate) fn lasting(class: FailureClass) -> Failed {
+pub(crate) fn lasting(class: FailureClass) -> ProviderFailure {
     Failure::new(class, format!("it is {class:?}").to_lowercase()).into()
 }
 
-pub(crate) fn passing() -> Failed {
-    Failed {
+pub(crate) fn passing() -> ProviderFailure {
+    ProviderFailure {
         passing: true,
         ..lasting(FailureClass::Network)
     }
 }
 
-pub(crate) fn after(seconds: u64) -> Failed {
-    Failed {
+pub(crate) fn after(seconds: u64) -> ProviderFailure {
+    ProviderFailure {
         after: Some(Duration::from_secs(seconds)),
         ..passing()
     }
 }
 
-pub(crate) fn too_long(needed: Option<u64>) -> Failed {
-    Failed {
+pub(crate) fn too_long(needed: Option<u64>) -> ProviderFailure {
+    ProviderFailure {
         overflow: Some(Box::new(Overflow { needed, fits: None })),
         ..lasting(FailureClass::Limit)
     }
@@ -152,7 +152,7 @@ impl World {
         let ask = Ask {
             model: "main",
             request: &request,
-            heard: None,
+            listener: None,
             deadline: deadline.map(Duration::from_secs),
             cancel: CancellationToken::new(),
             tries: None,

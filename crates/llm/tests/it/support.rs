@@ -68,7 +68,7 @@ pub(crate) async fn ask(models: &Models, request: &ModelRequest) -> Result<Answe
         .ask(Ask {
             model: "main",
             request,
-            heard: None,
+            listener: None,
             deadline: None,
             cancel: CancellationToken::new(),
             tries: None,
@@ -82,16 +82,16 @@ pub(crate) async fn listen(
     request: &ModelRequest,
 ) -> (Result<Answer, Failure>, Vec<Delta>) {
     let heard = Mutex::new(Vec::new());
-    let note = |delta| heard.lock().expect("nobody panicked").push(delta);
+    let note = |delta| heard.lock().expect("no thread panicked").push(delta);
     let answer = models
         .ask(Ask {
             model: "main",
             request,
-            heard: Some(&note),
+            listener: Some(&note),
             deadline: None,
             cancel: CancellationToken::new(),
             tries: None,
         })
         .await;
-    (answer, heard.into_inner().expect("nobody panicked"))
+    (answer, heard.into_inner().expect("no thread panicked"))
 }

@@ -1,4 +1,4 @@
-//! Retries, fallbacks, limits and cancelling. Time stands still unless everybody waits, so waits are
+//! Retries, fallbacks, limits and cancelling. Time stands still unless all tasks wait, so waits are
 //! exact and cost nothing.
 
 use std::sync::Mutex;
@@ -159,7 +159,7 @@ async fn when_nobody_answers_all_are_named() {
         (model("second"), vec![Does::Fails(quota)]),
     ]);
     let (result, _) = world.ask(None).await;
-    let message = "model `main`: it is auth; there is no model `gone`; model `second`: it is quota";
+    let message = "model `main`: it is auth; unknown model `gone`; model `second`: it is quota";
     let expected = Failure::new(FailureClass::Auth, message);
     assert_eq!(result, Err(expected.outage(outage())));
 }
@@ -230,12 +230,12 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
         (model("second"), vec![Does::Answers(0)]),
     ]);
     let heard = Mutex::new(Vec::new());
-    let note = |delta| heard.lock().expect("nobody panicked").push(delta);
+    let note = |delta| heard.lock().expect("no thread panicked").push(delta);
     let request = request();
     let ask = Ask {
         model: "main",
         request: &request,
-        heard: Some(&note),
+        listener: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
         tries: None,
@@ -243,7 +243,7 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
     world.models.ask(ask).await.expect("an answer");
     let said = || Delta::Text("Hel".to_owned());
     let expected = [said(), Delta::Again, said(), Delta::Again];
-    assert_eq!(heard.into_inner().expect("nobody panicked"), expected);
+    assert_eq!(heard.into_inner().expect("no thread panicked"), expected);
 }
 
 /// What was asked is counted, whatever came of it.
@@ -262,7 +262,7 @@ async fn requests_are_counted_with_and_without_an_answer() {
         let ask = Ask {
             model: "main",
             request: &request,
-            heard: None,
+            listener: None,
             deadline: None,
             cancel: CancellationToken::new(),
             tries: Some(&tries),
@@ -290,7 +290,7 @@ async fn cancelling_ends_it_at_once() {
         let ask = || Ask {
             model: "main",
             request: &request,
-            heard: None,
+            listener: None,
             deadline: None,
             cancel: cancel.clone(),
             tries: None,
@@ -362,7 +362,7 @@ async fn whoever_waits_for_a_retry_takes_no_place() {
 
 #[tokio::test(start_paused = true)]
 async fn unknown_models_are_nobody() {
-    let expected = Failure::new(FailureClass::Invalid, "there is no model `main`")
+    let expected = Failure::new(FailureClass::Invalid, "unknown model `main`")
         .hint("models are configured under `[llm.main]`");
     let world = world(Vec::new());
     assert_eq!(world.ask(None).await.0, Err(expected.clone()));

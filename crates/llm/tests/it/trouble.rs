@@ -73,7 +73,7 @@ async fn a_stream_is_heard_while_it_is_written() {
         // The double goes on only when something was heard.
         let note = |delta: Delta| {
             if let Delta::Text(text) = delta {
-                heard.lock().expect("nobody panicked").push_str(&text);
+                heard.lock().expect("no thread panicked").push_str(&text);
                 gate.open();
             }
         };
@@ -81,7 +81,7 @@ async fn a_stream_is_heard_while_it_is_written() {
         let ask = Ask {
             model: "main",
             request: &request,
-            heard: Some(&note),
+            listener: Some(&note),
             deadline: Some(Duration::from_mins(1)),
             cancel: CancellationToken::new(),
             tries: None,
@@ -89,7 +89,7 @@ async fn a_stream_is_heard_while_it_is_written() {
         let answer = models(provider, &server).ask(ask).await.expect("an answer");
         assert_eq!(answer.reply.text, "One two three four five.", "{dialect:?}");
         assert_eq!(
-            heard.into_inner().expect("nobody panicked"),
+            heard.into_inner().expect("no thread panicked"),
             answer.reply.text
         );
     }

@@ -30,7 +30,7 @@ pub(super) fn trigger_type(draft: &mut Draft<'_>) {
     if known && given.and_then(Value::as_str) != Some(kind.word()) {
         let word = kind.word();
         let note = match given.and_then(Value::as_str) {
-            // Two answers to one question: whoever gave them has to hear which one counts.
+            // The record contradicts itself, so the note says which field counts.
             Some(other) => format!("set trigger_type to {word}: the timing counts, not `{other}`"),
             None => format!("set trigger_type to {word}"),
         };

@@ -47,7 +47,7 @@ fn envelope(record: &Object) -> Option<(String, Object)> {
     let inner = match record.get(key)? {
         Value::Object(inner) => inner.clone(),
         Value::String(text) => json::held(text)?.as_object()?.clone(),
-        _ => return None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
     let wraps = ENVELOPES.contains(&snake(key).as_str());
     (wraps && !inner.contains_key(key)).then(|| (key.clone(), inner))

@@ -17,7 +17,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
         let (list, note) = match value {
             Value::String(text) => (Some(parts(text)), format!("made {key} a list")),
             Value::Array(items) => (names(items), format!("cleaned {key}")),
-            _ => continue,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => continue,
         };
         if let Some(list) = list.filter(|list| list != value) {
             *value = list;
@@ -44,7 +44,7 @@ fn names(items: &[Value]) -> Option<Value> {
                 .iter()
                 .find_map(|key| object.get(*key)?.as_str())?,
             Value::Null => continue,
-            _ => return None,
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
         };
         let name = Value::from(name.trim());
         if name != "" && !names.contains(&name) {

@@ -22,7 +22,7 @@ pub(crate) use plan::{shape_steps, tools as plan_tools};
 
 /// A record made of what a model sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Normalised {
+pub struct NormalisedRecord {
     /// The record.
     pub record: Object,
     /// What was changed to get there, in the order in which it was done.
@@ -100,8 +100,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(crate) fn finish(self) -> Normalised {
-        Normalised {
+    pub(crate) fn finish(self) -> NormalisedRecord {
+        NormalisedRecord {
             applied: self.notes(),
             record: self.record,
         }
@@ -153,7 +153,7 @@ pub(crate) const COMPLETE: &[Fix] = &[
 ];
 
 /// Makes a record of the arguments of `memory_store_skill`.
-pub fn normalise(args: &Object, moment: &Moment) -> Normalised {
+pub fn normalise(args: &Object, moment: &Moment) -> NormalisedRecord {
     let mut draft = Draft::new(args.clone(), moment);
     draft.mend(&[SHAPE, COMPLETE]);
     // Only a new record gets a check by its name; later the choice is the

@@ -231,7 +231,7 @@ pub(super) fn words(draft: &mut Draft<'_>) {
         now: draft.moment.now,
         zone: &zone,
     };
-    let Ok(Some(time)) = phrase::read(text, Field::of(&key), &clock) else {
+    let Ok(Some(time)) = phrase::read(text, Field::from_key(&key), &clock) else {
         return;
     };
     let (field, value) = match time {
@@ -273,8 +273,8 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
     draft.note(note);
 }
 
-/// What was done with a wall time. One that the clocks leave out is moved to the end of the gap,
-/// which nobody should learn from the clock alone.
+/// Describes how a wall time was read. A time that the clocks skip moves to the end of the gap, and the
+/// text says so.
 fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
     let placed = format!("placed {key} in {}", zone_name(zone));
     let written = DateTimeParser::new().parse_datetime(text.trim()).ok();

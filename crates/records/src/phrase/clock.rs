@@ -1,6 +1,6 @@
 //! Times of day in prose: `9`, `9:30`, `3pm`, `noon`.
 
-use super::Refused;
+use super::PhraseError;
 
 /// A time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn time(word: &str) -> Option<TimeOfDay> {
     Some(TimeOfDay {
         hour: full,
         minute: minute.unwrap_or(0),
-        // Nobody gets up at three, and few mean it when they write it.
+        // People who write "at 3" rarely mean 3 in the morning.
         vague: half.is_none() && minute.is_none() && (1..7).contains(&hour),
     })
 }
@@ -59,9 +59,9 @@ fn two(text: &str) -> Option<u8> {
 }
 
 /// A time of day that is meant as it is written.
-pub(super) fn certain(word: &str, text: &str) -> Result<Option<TimeOfDay>, Refused> {
+pub(super) fn certain(word: &str, text: &str) -> Result<Option<TimeOfDay>, PhraseError> {
     match time(word) {
-        Some(time) if time.vague => Err(Refused::new(
+        Some(time) if time.vague => Err(PhraseError::new(
             format!(
                 "`{text}` may mean {:02}:00 or {:02}:00",
                 time.hour,

@@ -28,7 +28,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    pub(crate) fn of(key: &str) -> Self {
+    pub(crate) fn from_key(key: &str) -> Self {
         match key {
             "every" | "interval" => Self::Every,
             "in" => Self::In,
@@ -57,12 +57,12 @@ pub(crate) enum Time {
 
 /// Why a phrase is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct PhraseError {
     pub message: String,
     pub hint: String,
 }
 
-impl Refused {
+impl PhraseError {
     fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -72,7 +72,11 @@ impl Refused {
 }
 
 /// Reads a phrase; nothing when it is not prose at all.
-pub(crate) fn read(text: &str, field: Field, clock: &Clock<'_>) -> Result<Option<Time>, Refused> {
+pub(crate) fn read(
+    text: &str,
+    field: Field,
+    clock: &Clock<'_>,
+) -> Result<Option<Time>, PhraseError> {
     let plain = match field {
         Field::Schedule => Cron::parse(text).is_ok(),
         Field::At => parse_at(text, clock.zone).is_ok(),
@@ -102,12 +106,12 @@ pub(crate) fn read(text: &str, field: Field, clock: &Clock<'_>) -> Result<Option
 }
 
 /// Under `schedule` something that happens once must say so by its date.
-fn scheduled(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, Refused> {
+fn scheduled(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, PhraseError> {
     if let Ok(at) = parse_at(text, clock.zone) {
         return Ok(Some(Time::At(at)));
     }
     match once::read(words, text, clock) {
-        Ok(Some(_)) if !once::is_dated(words) => Err(Refused::new(
+        Ok(Some(_)) if !once::is_dated(words) => Err(PhraseError::new(
             format!("`{text}` does not say whether once or again and again"),
             format!("give `at: \"{text}\"` for once, or `schedule: \"every day at 09:00\"`"),
         )),
@@ -116,15 +120,15 @@ fn scheduled(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Tim
     }
 }
 
-fn contradiction(field: &str, meaning: &str, text: &str) -> Refused {
-    Refused::new(
+fn contradiction(field: &str, meaning: &str, text: &str) -> PhraseError {
+    PhraseError::new(
         format!("`{field}` means {meaning}, and `{text}` does not"),
         "give `in: \"5 minutes\"` for once, or `every: \"5 minutes\"` for again and again",
     )
 }
 
-fn unreadable(text: &str) -> Refused {
-    Refused::new(
+fn unreadable(text: &str) -> PhraseError {
+    PhraseError::new(
         format!("`{text}` cannot be read without guessing"),
         "write a cron expression such as `0 9 * * 1-5`, or `every 30 minutes`, `every monday at 09:00`, `in 5 minutes`",
     )
@@ -149,7 +153,7 @@ pub fn read_schedule(text: &str, moment: &Moment) -> Result<Schedule, deft_sched
         Ok(Some(Time::At(at))) => Ok(Schedule::At(at)),
         // What begins with a number or a star is a cron expression with a mistake.
         Err(_) if !text.trim_start().starts_with(char::is_alphabetic) => parsed,
-        Err(Refused { message, hint }) => Err(deft_schedule::Error {
+        Err(PhraseError { message, hint }) => Err(deft_schedule::Error {
             message,
             span: None,
             hint: Some(hint),
@@ -176,13 +180,13 @@ pub(crate) fn days_at(days: &str, time: &str) -> Option<String> {
     }
 }
 
-/// Whether somebody wrote words, and not a broken cron expression.
+/// Whether the text is words, and not a broken cron expression.
 fn is_prose(words: &[&str]) -> bool {
     let first = words.first();
     first.is_some_and(|word| word.len() > 2 && word.chars().all(char::is_alphabetic))
 }
 
-fn delay(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, Refused> {
+fn delay(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, PhraseError> {
     let joined = words.join(" ");
     let Some(length) = length(&joined) else {
         let digits = !joined.is_empty() && joined.bytes().all(|byte| byte.is_ascii_digit());
@@ -191,14 +195,14 @@ fn delay(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, 
         } else {
             format!("`{text}` is not a length of time")
         };
-        return Err(Refused::new(
+        return Err(PhraseError::new(
             message,
             "write it with units: `90s`, `15m`, `1h30m`, `2 days`",
         ));
     };
     match deft_schedule::after(clock.now, length) {
         Ok(at) => Ok(Some(Time::At(at))),
-        Err(problem) => Err(Refused::new(
+        Err(problem) => Err(PhraseError::new(
             problem.message,
             problem.hint.unwrap_or_default(),
         )),

@@ -6,10 +6,14 @@ use jiff::civil::Date;
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::weekday;
-use super::{Clock, Refused, Time};
+use super::{Clock, PhraseError, Time};
 
 /// Reads a day and a time of day; nothing when it is neither.
-pub(super) fn read(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, Refused> {
+pub(super) fn read(
+    words: &[&str],
+    text: &str,
+    clock: &Clock<'_>,
+) -> Result<Option<Time>, PhraseError> {
     let words: Vec<&str> = words
         .iter()
         .copied()
@@ -20,7 +24,7 @@ pub(super) fn read(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Opti
     };
     let [word] = rest[..] else {
         return match (rest.is_empty(), day) {
-            (true, day) if day != Day::Any => Err(Refused::new(
+            (true, day) if day != Day::Any => Err(PhraseError::new(
                 format!("`{text}` names no time of day"),
                 "add it, such as `tomorrow at 09:00`",
             )),
@@ -65,7 +69,7 @@ enum Day {
     On(Date),
 }
 
-fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>, Refused> {
+fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>, PhraseError> {
     let day = |at: usize, length: usize, day: Day| {
         let rest = words[..at].iter().chain(&words[at + length..]);
         Ok(Some((day, rest.copied().collect())))
@@ -77,7 +81,7 @@ fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>,
             ("tonight", _) => return day(at, 1, Day::Tonight),
             ("tomorrow", _) => return day(at, 1, Day::Later(1)),
             ("next", [name, ..]) if weekday(name).is_some() => {
-                return Err(Refused::new(
+                return Err(PhraseError::new(
                     format!("`{text}` may mean this week or the next"),
                     "give the date, such as `2026-02-16T09:00`",
                 ));

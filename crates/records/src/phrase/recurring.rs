@@ -2,10 +2,10 @@
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::{digits, weekday};
-use super::{Refused, Time, length, unreadable};
+use super::{PhraseError, Time, length, unreadable};
 
 /// Reads what is to happen again and again, without the word "every".
-pub(super) fn read(words: &[&str], text: &str) -> Result<Time, Refused> {
+pub(super) fn read(words: &[&str], text: &str) -> Result<Time, PhraseError> {
     match words {
         ["minute"] => return Ok(Time::Cron("* * * * *".to_owned())),
         ["hour" | "hourly"] => return Ok(Time::Cron("0 * * * *".to_owned())),
@@ -18,7 +18,7 @@ pub(super) fn read(words: &[&str], text: &str) -> Result<Time, Refused> {
     if let Some(at) = words.iter().position(|word| *word == "at")
         && length(&words[..at].join(" ")).is_some()
     {
-        return Err(Refused::new(
+        return Err(PhraseError::new(
             format!("`{text}` cannot be kept by a schedule: a length of time has no time of day"),
             "leave the time of day out, or name the days: `every monday and thursday at 09:00`",
         ));
@@ -40,7 +40,7 @@ pub(super) fn is_plural(words: &[&str]) -> bool {
     words.contains(first) || plural || named > 1 || range(first).is_some()
 }
 
-fn interval(seconds: i64, whole: bool, text: &str) -> Result<Time, Refused> {
+fn interval(seconds: i64, whole: bool, text: &str) -> Result<Time, PhraseError> {
     match u64::try_from(seconds) {
         Ok(seconds) if whole && seconds > 0 && seconds.is_multiple_of(60) => {
             Ok(Time::Minutes(seconds / 60))
@@ -48,7 +48,7 @@ fn interval(seconds: i64, whole: bool, text: &str) -> Result<Time, Refused> {
         Ok(seconds @ 1..60) if whole && 60 % seconds == 0 => {
             Ok(Time::Cron(format!("*/{seconds} * * * * *")))
         }
-        _ => Err(Refused::new(
+        _ => Err(PhraseError::new(
             format!("`{text}` is not a whole number of minutes"),
             "use whole minutes, or seconds that divide a minute, such as `every 30 seconds`",
         )),
@@ -137,7 +137,7 @@ fn range(word: &str) -> Option<String> {
     (from < to).then(|| format!("{from}-{to}"))
 }
 
-fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, Refused> {
+fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, PhraseError> {
     let words: Vec<&str> = rest
         .iter()
         .copied()
@@ -149,7 +149,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, Refused> {
         } else {
             "no time of day"
         };
-        return Err(Refused::new(
+        return Err(PhraseError::new(
             format!("`{text}` names {what}"),
             "add it: `every day at 09:00`, `every monday at 09:00`, `monthly on the 1st at 09:00`",
         ));
@@ -164,7 +164,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, Refused> {
     }
     let minute = times.first().map_or(0, |time| time.minute);
     if times.iter().any(|time| time.minute != minute) {
-        return Err(Refused::new(
+        return Err(PhraseError::new(
             format!("`{text}` names times with different minutes, which one schedule cannot hold"),
             "store one skill for each of them",
         ));
@@ -185,13 +185,13 @@ fn is_filler(word: &str) -> bool {
 }
 
 /// `morning at 8`, `evening at 6pm`; `evening at 6` may be read in two ways.
-fn halved(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, Refused> {
+fn halved(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, PhraseError> {
     match time(word) {
         Some(found) if (found.hour < 12) == (half == "am") => Ok(Some(TimeOfDay {
             vague: false,
             ..found
         })),
-        Some(found) => Err(Refused::new(
+        Some(found) => Err(PhraseError::new(
             format!(
                 "`{text}` does not fit: {:02}:{:02} is another part of the day",
                 found.hour, found.minute

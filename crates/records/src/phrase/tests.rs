@@ -9,7 +9,7 @@ fn read_in(field: &str, text: &str) -> String {
         now: "2026-02-14T13:00:00Z".parse().unwrap(),
         zone: &zone,
     };
-    match read(text, Field::of(field), &clock) {
+    match read(text, Field::from_key(field), &clock) {
         Ok(None) => "not prose".to_owned(),
         Ok(Some(Time::Cron(cron))) => format!("cron {cron}"),
         Ok(Some(Time::Minutes(minutes))) => format!("every {minutes}m"),

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use deft_model::{Object, nearest};
-use deft_records::{Moment, Normalised, ToolState, check, describe, job, merge, normalise};
+use deft_records::{Moment, NormalisedRecord, ToolState, check, describe, job, merge, normalise};
 use serde_json::{Value, json};
 
 /// All cases of a file.
@@ -59,7 +59,7 @@ fn outcome(file: &File, case: &Object) -> Object {
     let normalised = match case.get("existing").and_then(Value::as_object) {
         Some(existing) => merge(existing, input, &file.moment),
         None if file.queue => match job(input) {
-            Ok(record) => Normalised {
+            Ok(record) => NormalisedRecord {
                 record,
                 applied: Vec::new(),
             },
@@ -75,7 +75,7 @@ fn outcome(file: &File, case: &Object) -> Object {
     out
 }
 
-fn judge(file: &File, normalised: &Normalised, out: &mut Object) {
+fn judge(file: &File, normalised: &NormalisedRecord, out: &mut Object) {
     let find = |name: &str| match name {
         name if file.known.iter().any(|known| known == name) => ToolState::Known,
         name if file.unlisted.iter().any(|known| known == name) => ToolState::Unknown,

@@ -6,33 +6,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use deft_model::{Agent, Revision};
+use deft_model::Agent;
 use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, parse};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::digest::revision;
+use crate::file::file_name;
 use crate::list::Listing;
-use crate::load::{Reading, load};
-use crate::scan::{Folder, file_name};
-use crate::snapshot::State;
-use crate::unit::Unit;
+use crate::load::{FolderContext, load};
+use crate::report::State;
+use crate::survey::Folder;
+use crate::unit::{LoadedAgent, Unit};
 
 /// The agent that is there without any file.
 pub const DEFAULT_AGENT: &str = "thinker";
 
 const TEXT: &str = include_str!("thinker/AGENT.md");
-
-/// An agent as it was loaded.
-#[derive(Clone, Debug)]
-pub struct LoadedAgent {
-    /// The agent.
-    pub agent: Agent,
-    /// The hash of its file.
-    pub revision: Revision,
-    /// The file that defines it; none for the default one.
-    pub path: Option<Arc<Path>>,
-}
 
 /// The agent that is there without any file. A file of the same id takes its place.
 pub fn default_agent() -> Arc<LoadedAgent> {
@@ -123,7 +113,7 @@ impl Agents {
 
 /// What a folder of agents holds: at the top one folder for each agent, in those an `AGENT.md`.
 pub(crate) fn fill(
-    reading: &Reading<'_>,
+    context: &FolderContext<'_>,
     folder: &mut Folder,
     listing: &Listing,
     known: &HashMap<&Path, &Unit>,
@@ -134,7 +124,7 @@ pub(crate) fn fill(
     }
     match &listing.agent_md {
         Some(path) => {
-            let unit = load(reading, path, known.get(path.as_path()).copied());
+            let unit = load(context, path, known.get(path.as_path()).copied());
             folder.units.push(unit);
         }
         None => {

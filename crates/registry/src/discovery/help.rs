@@ -8,7 +8,7 @@ use deft_skillfile::render;
 use super::search::{Query, search};
 use super::{missing_handler, one_line};
 use crate::snapshot::Snapshot;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
 
 /// What `get_skill` was asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub fn get_skill_with(
                 let skills = domain.skills.iter();
                 let skills = skills.filter_map(|id| snapshot.skill(id.as_str()));
                 let mut text = domain.index.text.read().into_owned();
-                let why = |loaded: &Arc<Loaded>| {
+                let why = |loaded: &Arc<LoadedSkill>| {
                     let why = unavailable(&loaded.skill)?;
                     Some(format!("\n- `{}`: {why}", loaded.skill.id))
                 };
@@ -166,7 +166,7 @@ fn help_with(
     Err(Unknown::Domain { name, near })
 }
 
-fn page(loaded: &Loaded, unavailable: Unavailable<'_>) -> String {
+fn page(loaded: &LoadedSkill, unavailable: Unavailable<'_>) -> String {
     let page = render::manual(&loaded.skill);
     match unavailable(&loaded.skill) {
         Some(why) => format!("{}\n\nNot available now: {why}", page.trim_end()),
@@ -210,8 +210,9 @@ fn top(snapshot: &Snapshot) -> String {
             one_line(&domain.index.description)
         ));
     }
-    let single =
-        |loaded: &&Arc<Loaded>| loaded.skill.domain.is_none() && !super::is_hidden(&loaded.skill);
+    let single = |loaded: &&Arc<LoadedSkill>| {
+        loaded.skill.domain.is_none() && !super::is_hidden(&loaded.skill)
+    };
     let mut single = snapshot.skills().filter(single).peekable();
     if single.peek().is_some() {
         out.push_str("\nSkills without a domain:\n\n");

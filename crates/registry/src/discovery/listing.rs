@@ -6,14 +6,14 @@ use std::path::Path;
 use deft_model::SkillId;
 
 use crate::snapshot::Snapshot;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
 
 /// The longest list of names behind the list of skills.
 const MAX_NAMES_CHARS: usize = 400;
 
 /// One entry of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed<'a> {
+pub struct ListedSkill<'a> {
     /// What a model may pass to load it.
     pub name: &'a str,
     /// What it is for.
@@ -34,7 +34,7 @@ pub struct Listing {
 }
 
 /// The list as the open format's reference writes it, byte for byte.
-pub fn available_skills<'a>(entries: impl IntoIterator<Item = Listed<'a>>) -> String {
+pub fn available_skills<'a>(entries: impl IntoIterator<Item = ListedSkill<'a>>) -> String {
     let mut out = String::from("<available_skills>\n");
     for entry in entries {
         out.push_str(&xml(&entry));
@@ -43,7 +43,7 @@ pub fn available_skills<'a>(entries: impl IntoIterator<Item = Listed<'a>>) -> St
     out
 }
 
-pub(super) fn xml(entry: &Listed<'_>) -> String {
+pub(super) fn xml(entry: &ListedSkill<'_>) -> String {
     format!(
         "<skill>\n<name>\n{}\n</name>\n<description>\n{}\n</description>\n<location>\n{}\n</location>\n</skill>\n",
         escape(entry.name),
@@ -86,12 +86,12 @@ pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
     }
     let frame = available_skills([]).chars().count() + note(&ranked, 0).chars().count();
     let mut used = frame;
-    let fits = |loaded: &&&Loaded| {
+    let fits = |loaded: &&&LoadedSkill| {
         used += xml(&listed(loaded)).chars().count();
         used <= max_chars
     };
     let kept = ranked.iter().take_while(fits).count();
-    let ids = |skills: &[&Loaded]| {
+    let ids = |skills: &[&LoadedSkill]| {
         skills
             .iter()
             .map(|loaded| loaded.skill.id.clone())
@@ -107,16 +107,16 @@ pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
 }
 
 /// A list is for choosing, so what is matched by keywords is not in it.
-fn ranked(snapshot: &Snapshot) -> Vec<&Loaded> {
-    let mut skills: Vec<&Loaded> = super::offered(snapshot)
+fn ranked(snapshot: &Snapshot) -> Vec<&LoadedSkill> {
+    let mut skills: Vec<&LoadedSkill> = super::offered(snapshot)
         .filter(|loaded| loaded.skill.keywords.is_empty())
         .collect();
     skills.sort_by_key(|loaded| (Reverse(loaded.skill.priority), loaded.skill.id.clone()));
     skills
 }
 
-pub(super) fn listed(loaded: &Loaded) -> Listed<'_> {
-    Listed {
+pub(super) fn listed(loaded: &LoadedSkill) -> ListedSkill<'_> {
+    ListedSkill {
         name: loaded.skill.id.as_str(),
         description: &loaded.skill.description,
         location: &loaded.path,
@@ -124,7 +124,7 @@ pub(super) fn listed(loaded: &Loaded) -> Listed<'_> {
 }
 
 /// Says what was left out: how many, and their names as far as there is room.
-fn note(left_out: &[&Loaded], room: usize) -> String {
+fn note(left_out: &[&LoadedSkill], room: usize) -> String {
     if left_out.is_empty() {
         return String::new();
     }

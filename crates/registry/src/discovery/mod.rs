@@ -12,7 +12,7 @@ mod tool;
 
 pub use entries::{command_entries, domain_entries, may_use, skill_entries, workflow_entries};
 pub use help::{Topic, Unavailable, Unknown, get_skill, get_skill_with, help};
-pub use listing::{Listed, Listing, available_skills, listing};
+pub use listing::{ListedSkill, Listing, available_skills, listing};
 pub use search::{Query, search};
 pub use tool::{load_failure, load_skill, load_skill_as, skill_tool, skill_tool_spec};
 
@@ -20,7 +20,7 @@ use deft_model::{Body, Dialect, Handler, Skill};
 use serde_json::Value;
 
 use crate::snapshot::Snapshot;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
 
 /// Whether a skill asks not to be offered to models.
 pub fn is_hidden(skill: &Skill) -> bool {
@@ -42,7 +42,7 @@ pub fn missing_handler(skill: &Skill) -> Option<String> {
 
 /// What a model may load by name: skills of the open format and records.
 /// Commands have `get_skill`, workflows are run.
-fn offered(snapshot: &Snapshot) -> impl Iterator<Item = &Loaded> {
+fn offered(snapshot: &Snapshot) -> impl Iterator<Item = &LoadedSkill> {
     let prose = |skill: &Skill| matches!(skill.dialect, Dialect::AgentSkills | Dialect::Record);
     let skills = snapshot.skills().map(|loaded| &**loaded);
     skills.filter(move |loaded| prose(&loaded.skill) && !is_hidden(&loaded.skill))

@@ -3,7 +3,7 @@
 use deft_model::{Skill, Tier};
 
 use crate::snapshot::Snapshot;
-use crate::unit::Loaded;
+use crate::unit::LoadedSkill;
 
 /// What is looked for; everything that is given must fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Query {
 }
 
 /// The skills that fit, the best first; without words, by id.
-pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a Loaded> {
+pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a LoadedSkill> {
     let fits = |skill: &Skill| {
         let same = |tag: &String| {
             skill
@@ -39,7 +39,7 @@ pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a Loaded> {
         .skills()
         .map(|loaded| &**loaded)
         .filter(|loaded| fits(&loaded.skill));
-    let mut found: Vec<(u32, &Loaded)> = skills
+    let mut found: Vec<(u32, &LoadedSkill)> = skills
         .filter_map(|loaded| Some((score(&loaded.skill, &query.words)?, loaded)))
         .collect();
     // A stable sort keeps the order of ids among equals.

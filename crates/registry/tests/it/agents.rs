@@ -10,7 +10,7 @@ use deft_registry::discovery::{
 };
 use deft_registry::{DEFAULT_AGENT, Options, Snapshot, State, default_agent};
 
-use crate::support::{Followed, World, moment, page, skill_md};
+use crate::support::{FollowedRoots, World, moment, page, skill_md};
 
 fn options(world: &World) -> Options {
     Options::new([world.path("skills")]).with_agents([world.path("agents"), world.path("more")])
@@ -59,7 +59,7 @@ fn a_file_takes_the_place_of_the_default_agent() {
     insta::assert_snapshot!(world.states(&snapshot));
 }
 
-/// What a broken file should say may be a limit, so nobody stands in for it.
+/// A broken file may contain a limit, so no other agent takes its place.
 #[test]
 fn a_broken_agent_is_not_replaced_by_another() {
     let world = World::new();
@@ -76,7 +76,7 @@ fn a_broken_agent_is_not_replaced_by_another() {
 #[test]
 fn edits_are_followed_and_broken_ones_are_kept_out() {
     let world = World::new();
-    let followed = Followed::open(options(&world));
+    let followed = FollowedRoots::open(options(&world));
     world.write("agents/writer/AGENT.md", agent_md("One"));
     let named = |name: &'static str| {
         move |s: &Snapshot| s.agent("writer").is_some_and(|one| one.agent.name == name)

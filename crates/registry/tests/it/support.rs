@@ -72,8 +72,8 @@ impl World {
         Snapshot::load(&self.options(), &moment())
     }
 
-    pub(crate) fn follow(&self) -> Followed {
-        Followed::open(self.options())
+    pub(crate) fn follow(&self) -> FollowedRoots {
+        FollowedRoots::open(self.options())
     }
 
     /// Every file with what became of it, one per line.
@@ -111,12 +111,12 @@ impl World {
 }
 
 /// A registry that is being followed.
-pub(crate) struct Followed {
+pub(crate) struct FollowedRoots {
     pub registry: Registry,
     changes: Receiver<Arc<[Change]>>,
 }
 
-impl Followed {
+impl FollowedRoots {
     pub(crate) fn open(options: Options) -> Self {
         let registry = Registry::open(options, moment);
         let changes = registry.subscribe();

@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_registry::{Change, Options, State, Watch, Watching};
+use deft_registry::{Change, Options, State, Watch, WatchMode};
 
-use crate::support::{Followed, World, description, page, skill_md, workflow};
+use crate::support::{FollowedRoots, World, description, page, skill_md, workflow};
 
 /// S2.17, S2.70: create, modify, delete.
 #[test]
@@ -73,7 +73,7 @@ fn a_broken_file_that_never_was_good_is_reported() {
     else {
         panic!("{changes:?}")
     };
-    assert_eq!(reason, "there is no `name`");
+    assert_eq!(reason, "`name` is missing");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_root_that_is_made_later_is_followed() {
 #[test]
 fn a_root_several_folders_away_is_followed() {
     let world = World::new();
-    let followed = Followed::open(Options::new([world.path("one/two/skills")]));
+    let followed = FollowedRoots::open(Options::new([world.path("one/two/skills")]));
     fs::create_dir(world.path("one")).unwrap();
     fs::create_dir(world.path("one/two")).unwrap();
     world.write("one/two/skills/a/SKILL.md", skill_md("a", "far"));
@@ -261,10 +261,10 @@ fn polling_sees_the_same() {
     let mut options = world.options();
     options.watch = Watch::Poll;
     options.poll_every = Duration::from_millis(20);
-    let followed = Followed::open(options);
+    let followed = FollowedRoots::open(options);
     assert_eq!(
         followed.registry.watching(),
-        Watching::Polling("asked for".to_owned())
+        WatchMode::Polling("asked for".to_owned())
     );
     world.write("skills/a/SKILL.md", skill_md("a", "a longer text"));
     followed.until("modified", |s| {
@@ -374,7 +374,7 @@ fn an_inner_root_does_not_hide_the_outer_one() {
     let world = World::new();
     world.write("skills/team/a/SKILL.md", skill_md("a", "one"));
     world.write("skills/x/SKILL.md", skill_md("x", "one"));
-    let followed = Followed::open(Options::new([
+    let followed = FollowedRoots::open(Options::new([
         world.path("skills/team"),
         world.path("skills"),
     ]));
@@ -393,7 +393,7 @@ fn an_inner_root_does_not_hide_the_outer_one() {
 fn a_linked_folder_is_followed() {
     let world = World::new();
     world.write("elsewhere/x/SKILL.md", skill_md("x", "one"));
-    let followed = Followed::open(world.options_with("elsewhere"));
+    let followed = FollowedRoots::open(world.options_with("elsewhere"));
     std::os::unix::fs::symlink(world.path("elsewhere/x"), world.path("skills/x")).unwrap();
     followed.until("the link", |s| s.skill("x").is_some());
     world.write("elsewhere/x/SKILL.md", skill_md("x", "two"));
@@ -455,7 +455,7 @@ fn a_file_in_the_making_is_waited_for() {
     followed.until("the one that was in the making", |s| {
         s.skill("new").is_some()
     });
-    // Whoever looks afresh is told that a file is empty.
+    // A fresh load reports an empty file.
     assert!(
         world
             .states(&world.load())
@@ -477,8 +477,8 @@ fn the_rescan_sees_what_events_do_not() {
     .unwrap();
     let mut options = world.options_with("elsewhere");
     options.rescan_every = Duration::from_millis(50);
-    let followed = Followed::open(options);
-    assert_eq!(followed.registry.watching(), Watching::Events);
+    let followed = FollowedRoots::open(options);
+    assert_eq!(followed.registry.watching(), WatchMode::Events);
     world.write("elsewhere/text.md", skill_md("a", "two"));
     followed.until("the edit", |s| {
         description(s, "a").as_deref() == Some("two")

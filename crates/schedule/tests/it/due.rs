@@ -1,12 +1,11 @@
-//! What becomes of slots: case files, and what holds for every schedule and downtime.
-
+//! Decisions about slots: case files, and properties of every schedule and downtime.
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use deft_model::{Choice, Misfire};
 use deft_schedule::{
-    Cron, Due, LATE, Rule, Schedule, Why, backoff, due, pace, parse_at, parse_duration, parse_zone,
-    show,
+    Cron, Due, LATE, OmitReason, Rule, Schedule, backoff, due, pace, parse_at, parse_duration,
+    parse_zone, show,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -148,17 +147,17 @@ proptest! {
                 left = rest;
                 let last = passed.until.unwrap_or(passed.slot);
                 match passed.why {
-                    Why::Backoff { until: rest } => {
+                    OmitReason::Backoff { until: rest } => {
                         prop_assert!(Some(rest) == until && last < rest);
                     }
-                    Why::Coalesced { into } => {
+                    OmitReason::Coalesced { into } => {
                         prop_assert_eq!(due.fire.map(|slot| slot.at), Some(into));
                         prop_assert!(last < into);
                     }
-                    Why::TooLate { window } => {
+                    OmitReason::TooLate { window } => {
                         prop_assert!(now.duration_since(last) > window);
                     }
-                    Why::Skipped => prop_assert!(now.duration_since(last) > LATE),
+                    OmitReason::Skipped => prop_assert!(now.duration_since(last) > LATE),
                 }
             }
             if let Some(slot) = due.fire {

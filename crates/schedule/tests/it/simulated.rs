@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use deft_model::Misfire;
 use deft_schedule::{
-    Cron, Rule, Schedule, Timed, What, Why, backoff, due, parse_zone, show, simulate,
+    Cron, OmitReason, Rule, Schedule, SlotDecision, TimedSkill, backoff, due, parse_zone, show,
+    simulate,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -49,7 +50,7 @@ fn seconds(count: i64) -> SignedDuration {
 }
 
 /// Fifty skills: every pattern, every zone, every rule, and a few intervals and one-shots.
-fn skills(dice: &mut Dice, from: Timestamp) -> Vec<Timed> {
+fn skills(dice: &mut Dice, from: Timestamp) -> Vec<TimedSkill> {
     let schedule = |dice: &mut Dice, index: usize| match index {
         42..46 => Schedule::Interval {
             every: seconds(60 * (7 + dice.roll(600))),
@@ -64,7 +65,7 @@ fn skills(dice: &mut Dice, from: Timestamp) -> Vec<Timed> {
     let misfires = [Misfire::Once, Misfire::Skip, Misfire::All];
     let windows = [60, 3600, 86_400, 5 * 86_400];
     (0..50)
-        .map(|index| Timed {
+        .map(|index| TimedSkill {
             name: format!("skill-{index}"),
             schedule: schedule(dice, index),
             rule: Rule {
@@ -92,7 +93,7 @@ fn downtimes(dice: &mut Dice, from: Timestamp, to: Timestamp) -> Vec<Range<Times
 }
 
 /// What a store would hold of one skill.
-struct Stored {
+struct StoredSkill {
     next: Option<Timestamp>,
     streak: u32,
     rests_until: Option<Timestamp>,
@@ -101,7 +102,7 @@ struct Stored {
     rows: u64,
 }
 
-impl Stored {
+impl StoredSkill {
     /// Takes `count` slots off the list of those that need a row.
     fn take(&mut self, schedule: &Schedule, first: Timestamp, last: Timestamp, count: u64) {
         assert_eq!(self.expected, Some(first));
@@ -125,7 +126,7 @@ fn two_years(seed: u64) -> u64 {
     for skill in &skills {
         let schedule = &skill.schedule;
         let first = schedule.next_after(from);
-        let mut stored = Stored {
+        let mut stored = StoredSkill {
             next: first,
             streak: 0,
             rests_until: None,
@@ -153,12 +154,12 @@ fn two_years(seed: u64) -> u64 {
 }
 
 /// Asks until nothing is due, as `deft tick` does.
-fn tick(skill: &Timed, stored: &mut Stored, now: Timestamp, dice: &mut Dice) {
+fn tick(skill: &TimedSkill, stored: &mut StoredSkill, now: Timestamp, dice: &mut Dice) {
     while let Some(next) = stored.next.filter(|next| *next <= now) {
         let due = due(&skill.schedule, next, now, &skill.rule, stored.rests_until);
         for passed in &due.passed {
             let last = passed.until.unwrap_or(passed.slot);
-            if let Why::Coalesced { into } = passed.why {
+            if let OmitReason::Coalesced { into } = passed.why {
                 assert_eq!(due.fire.map(|slot| slot.at), Some(into));
             }
             stored.take(&skill.schedule, passed.slot, last, passed.count);
@@ -171,7 +172,7 @@ fn tick(skill: &Timed, stored: &mut Stored, now: Timestamp, dice: &mut Dice) {
             } else {
                 0
             };
-            // The fifth failure disables; here somebody enables it again at once.
+            // The fifth failure disables the skill; this test enables it again at once.
             let wait = backoff(stored.streak).unwrap_or_default();
             stored.rests_until = (stored.streak > 0).then_some(now + wait);
         }
@@ -200,7 +201,7 @@ fn a_simulation_leaves_no_slot_out() {
     for row in simulate(&skills, from, to, &down) {
         assert!(row.at >= last && row.at <= to && row.slot <= row.at);
         let during = down.iter().any(|range| range.contains(&row.at));
-        assert_eq!(row.what == What::Open, during, "{row:?}");
+        assert_eq!(row.what == SlotDecision::Open, during, "{row:?}");
         last = row.at;
         let index = skills
             .iter()
@@ -219,7 +220,7 @@ fn a_simulation_leaves_no_slot_out() {
 #[test]
 fn a_night_of_downtime_across_a_clock_change() {
     let zone = parse_zone("Europe/Berlin").expect("a zone");
-    let skill = |name: &str, pattern: &str, misfire| Timed {
+    let skill = |name: &str, pattern: &str, misfire| TimedSkill {
         name: name.to_owned(),
         schedule: Schedule::Cron {
             cron: Cron::parse(pattern).expect("an expression"),

@@ -4,8 +4,9 @@ use deft_store::Grant;
 use deft_wire::approval::GrantView;
 use deft_wire::{Done, Failure};
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::shape::read_stored;
+use crate::store;
 
 /// Lists standing answers.
 pub fn grants(app: &App) -> Done<Vec<GrantView>> {
@@ -16,7 +17,7 @@ pub fn grants(app: &App) -> Done<Vec<GrantView>> {
 pub fn revoke(app: &App, id: &str) -> Done<GrantView> {
     let grant = find(app, id)?;
     let revoked = app.block_on(app.engine.store().revoke(&grant.id));
-    if !revoked.map_err(|error| app::store(&error))? {
+    if !revoked.map_err(|error| store::failure(&error))? {
         // Another process has revoked it meanwhile.
         return Err(unknown(id));
     }
@@ -25,7 +26,7 @@ pub fn revoke(app: &App, id: &str) -> Done<GrantView> {
 
 fn rows(app: &App) -> Done<Vec<Grant>> {
     let grants = app.block_on(app.engine.store().all_grants());
-    grants.map_err(|error| app::store(&error))
+    grants.map_err(|error| store::failure(&error))
 }
 
 /// The grant that an id, or the beginning of one, means.
@@ -44,7 +45,7 @@ fn find(app: &App, id: &str) -> Done<Grant> {
 }
 
 fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_grant", format!("there is no grant `{id}`"))
+    Failure::input("unknown_grant", format!("unknown grant `{id}`"))
         .hint("`deft approvals grants` lists them")
 }
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::app::{self, App};
 use crate::shape::read_stored;
+use crate::store;
 
 /// Lists questions: those that wait, or also the answered ones.
 pub fn list(app: &App, also_answered: bool) -> Done<Vec<ApprovalView>> {
@@ -83,7 +84,7 @@ fn accepted(id: &str, answered: Result<AnswerReceipt, deft_engine::Error>) -> Do
 
 fn rows(app: &App, also_answered: bool) -> Done<Vec<ApprovalRow>> {
     let rows = app.block_on(app.engine.store().approvals(also_answered));
-    rows.map_err(|error| app::store(&error))
+    rows.map_err(|error| store::failure(&error))
 }
 
 /// The question that an id, or the beginning of one, means.
@@ -101,7 +102,7 @@ fn find(app: &App, id: &str) -> Done<ApprovalRow> {
 }
 
 fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_approval", format!("there is no question `{id}`"))
+    Failure::input("unknown_approval", format!("unknown question `{id}`"))
         .hint("`deft approvals list` shows what waits")
 }
 

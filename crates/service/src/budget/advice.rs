@@ -38,7 +38,7 @@ fn unknown(agent: &str, snapshot: &Snapshot) -> Option<Advice> {
     let near = nearest(agent, names).map(|near| format!("did you mean `{near}`?"));
     let hint = near.unwrap_or_else(|| format!("`agents/{agent}/AGENT.md` would define it"));
     Some(Advice {
-        message: format!("there is no agent `{agent}`, so that this limits nothing yet"),
+        message: format!("unknown agent `{agent}`, so this limit has no effect yet"),
         hint,
     })
 }

@@ -147,7 +147,7 @@ fn view(spending: Spending, budget: &BudgetConfig) -> BudgetView {
 #[cfg(test)]
 mod tests {
     use deft_config::Allowance;
-    use deft_model::{Exhausted, Usd};
+    use deft_model::{ExhaustedAction, Usd};
 
     use super::*;
     use crate::talk::Talk;
@@ -158,7 +158,7 @@ mod tests {
         let limits = |tokens, usd| Allowance {
             tokens_per_day: tokens,
             usd_per_day: usd,
-            on_exhausted: Exhausted::Pause,
+            on_exhausted: ExhaustedAction::Pause,
         };
         let mut budget = BudgetConfig {
             all: limits(None, Some(5.0)),
@@ -180,7 +180,7 @@ mod tests {
                 used: used("all", 3000, 2_500_000),
                 limit_tokens: None,
                 limit_usd: Some(5.0),
-                on_exhausted: Some(Exhausted::Pause),
+                on_exhausted: Some(ExhaustedAction::Pause),
             },
             BudgetScope {
                 used: ScopeUsage {
@@ -189,7 +189,7 @@ mod tests {
                 },
                 limit_tokens: Some(9000),
                 limit_usd: None,
-                on_exhausted: Some(Exhausted::Pause),
+                on_exhausted: Some(ExhaustedAction::Pause),
             },
             BudgetScope {
                 used: used("agent:thinker", 1000, 1200),

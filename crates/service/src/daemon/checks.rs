@@ -3,9 +3,9 @@
 //! says it once for each revision.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 use deft_engine::Engine;
+use parking_lot::Mutex;
 
 /// A revision of a skill and what is wrong with it.
 type Problem = (String, String);
@@ -15,9 +15,9 @@ type Problem = (String, String);
 pub(super) struct ToolChecks(Mutex<HashSet<Problem>>);
 
 impl ToolChecks {
-    /// Checks all skills, and logs what is new.
+    /// Checks all skills, and logs new problems.
     pub(super) fn run(&self, engine: &Engine) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let mut found = HashSet::new();
         for (loaded, diagnostics) in engine.library().check_tools() {
             let id = loaded.skill.id.as_str();

@@ -140,8 +140,8 @@ impl Follower {
     }
 }
 
-/// Servers are asked for their tools at the start and whenever the configuration names others, so
-/// that skills and runs that wait for tools hear of them without anybody calling one.
+/// Servers are asked for their tools at the start and whenever the configuration changes, so that skills
+/// and runs that wait for tools get them without a call.
 ///
 /// Whether a tool can carry messages is known then too, and is said before one is missed.
 async fn ask_servers(

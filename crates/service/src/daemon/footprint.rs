@@ -1,4 +1,4 @@
-//! Keeps a daemon that waits small: gives back pages of the program that nobody needs just now.
+//! Keeps an idle daemon small: gives back pages of the program that are not in use.
 //!
 //! Starting touches half of the program once, a fire a fifth, and the kernel maps sixteen pages for each
 //! that is touched. A daemon that waits for its next slot needs little of that. What is given back is mapped
@@ -24,7 +24,7 @@ pub(super) async fn keep_small(engine: Engine) {
     let mut live = engine.subscribe();
     sleep(QUIET).await;
     loop {
-        // Nobody is woken for each event of a busy time: what came is looked at afterwards.
+        // In a busy time no task wakes for each event; it reads them afterwards.
         while !live.is_empty() {
             live = live.resubscribe();
             sleep(QUIET).await;

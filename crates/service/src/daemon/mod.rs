@@ -7,8 +7,7 @@ mod checks;
 mod follow;
 #[cfg(target_os = "linux")]
 mod footprint;
-mod lock;
-mod seed;
+mod hello;
 mod systemd;
 
 use std::path::PathBuf;
@@ -30,10 +29,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
 use crate::doorbell::{self, Ring};
-use crate::{talk, telegram};
-
-pub use lock::Lock;
-pub use seed::{seed_new_home, waiting_defaults};
+use crate::lock::Lock;
+use crate::{store, talk, telegram};
 
 /// Tools that plan something for later.
 const PLANNING_TOOLS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
@@ -66,7 +63,7 @@ pub struct Ready {
 }
 
 /// How the work of a daemon ended.
-struct Ending {
+struct DaemonEnd {
     result: Done<()>,
     /// Runs are left for the next start.
     unfinished: bool,
@@ -123,7 +120,7 @@ impl Daemon {
         grace: Duration,
         until: impl FnOnce() -> Done<F>,
         ready: impl FnOnce(&Ready),
-    ) -> Done<(Option<T>, Ending)> {
+    ) -> Done<(Option<T>, DaemonEnd)> {
         let until = until()?;
         let (mut tasks, is_first_start) = self.start(grace).await?;
         ready(&self.ready(is_first_start).await?);
@@ -140,7 +137,7 @@ impl Daemon {
         );
         let unfinished = tasks.stop().await;
         tracing::info!("stopped");
-        let ending = Ending {
+        let ending = DaemonEnd {
             result: Ok(()),
             unfinished,
         };
@@ -153,7 +150,7 @@ impl Daemon {
         let pool = Pool::new(app::max_running(&self.home.config));
         let synced = engine.library().sync_files().await;
         synced.map_err(|error| app::failure(&error))?;
-        let is_first_start = seed::store_hello(&self.home, engine).await?;
+        let is_first_start = hello::store_hello(&self.home, engine).await?;
         let channel = LiveChannel::open(&self.home, engine.router(), self.tell);
         let serving = tokio::spawn({
             let (scheduler, pool, stop) = (self.app.scheduler(), pool.clone(), stop.clone());
@@ -189,8 +186,8 @@ impl Daemon {
         let scheduled = store.count_skills(scheduled).await;
         let next = store.next_due().await;
         Ok(Ready {
-            scheduled: scheduled.map_err(|error| app::store(&error))?,
-            next: next.map_err(|error| app::store(&error))?,
+            scheduled: scheduled.map_err(|error| store::failure(&error))?,
+            next: next.map_err(|error| store::failure(&error))?,
             zone: self.app.zone.clone(),
             is_first_start,
         })
@@ -210,14 +207,14 @@ impl Tasks {
 }
 
 /// Why the engine stopped by itself. Logged here; the front end prints the failure.
-fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> Ending {
+fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),
         Ok(Ok(())) => Failure::internal("engine", "the engine stopped by itself"),
         Err(problem) => Failure::internal("engine", format!("the engine failed: {problem}")),
     };
     tracing::error!(hint = failure.hint, "{}; deft stops", failure.message);
-    Ending {
+    DaemonEnd {
         result: Err(failure),
         // Runs cannot be recorded and must not go on.
         unfinished: true,
@@ -243,7 +240,7 @@ fn warn(registry: &Registry, home: &Home) {
                 let by = by.display();
                 tracing::warn!(%path, id, %by, "a skill file is hidden by another one");
             }
-            _ => {}
+            State::Loaded(_) | State::Index(_) | State::Agent(_) | State::Ignored => {}
         }
     }
     if let Some((problem, hint)) = channels::problem(&home.config) {

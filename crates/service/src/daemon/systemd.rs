@@ -1,6 +1,6 @@
 //! Tells a service manager how far we are (`sd_notify`): a datagram to the socket that it names.
 
-/// Says something, if anybody wants to know.
+/// Reports a state to systemd, if deft runs under it.
 #[cfg(target_os = "linux")]
 pub(super) fn tell(state: &str) {
     use std::os::linux::net::SocketAddrExt;
@@ -16,7 +16,7 @@ pub(super) fn tell(state: &str) {
     let sent =
         UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), &address?));
     if let Err(error) = sent {
-        tracing::warn!(%error, "the service manager could not be told");
+        tracing::warn!(%error, "cannot notify the service manager");
     }
 }
 

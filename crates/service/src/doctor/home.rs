@@ -14,7 +14,7 @@ pub(super) fn check(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
             ensure_home(path)?;
             found.good("home.exists", format!("`{}` was made", path.display()));
         } else {
-            let message = format!("there is no home at `{}`", path.display());
+            let message = format!("no home at `{}`", path.display());
             let hint = "`deft init` makes one".to_owned();
             found.bad("home.exists", message, Some(hint));
         }

@@ -14,7 +14,7 @@ use deft_wire::Done;
 use deft_wire::check::{Check, CheckList, CheckStatus};
 
 use crate::app::App;
-use crate::daemon::Lock;
+use crate::lock::Lock;
 use crate::workspace::Workspace;
 
 pub use models::ADD_A_MODEL;
@@ -91,7 +91,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
                 found.good("store.open", "the database can be read and written");
             } else {
                 let hint = "the first run makes one, and so does `deft up`";
-                found.note("store.open", "there is no database yet", hint);
+                found.note("store.open", "no database yet", hint);
             }
             app.block_on(async {
                 store::check(&app, found).await;

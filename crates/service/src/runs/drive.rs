@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use deft_engine::{Admission, Attention, Engine, Error, Published, ResumeWith};
+use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, ResumeWith};
 use deft_model::RunId;
 use deft_store::RunRow;
 use deft_wire::Done;
@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::{StartRun, find_row};
 use crate::app::{self, App};
 use crate::ask::Asker;
+use crate::store;
 
 /// What is to be driven.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,7 @@ pub struct Answers {
 pub struct Drive {
     engine: Engine,
     work: Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>,
-    events: Receiver<Arc<Published>>,
+    events: Receiver<Arc<PublishedEvent>>,
     admitted: Arc<OnceLock<RunId>>,
     ended: Option<Admission>,
 }
@@ -186,7 +187,7 @@ impl Drive {
             return Ok(None);
         };
         let row = self.engine.store().run(run).await;
-        let row = row.map_err(|error| app::store(&error))?;
+        let row = row.map_err(|error| store::failure(&error))?;
         Ok(row.map(|row| DrivenRun {
             row: Box::new(row),
             existing: false,

@@ -1,6 +1,6 @@
 //! Real events against their schema and their types.
 
-use deft_engine::Published;
+use deft_engine::PublishedEvent;
 use deft_wire::event::EventView;
 use deft_wire::event_schema;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn stored_by_agents() -> Vec<Value> {
 fn shown(seq: usize, stored: &Value) -> Value {
     let event = serde_json::from_value(stored.clone())
         .unwrap_or_else(|problem| panic!("{problem}: {stored}"));
-    let published = Published {
+    let published = PublishedEvent {
         seq: u64::try_from(seq).unwrap(),
         at: "2026-11-15T12:00:00Z".parse().unwrap(),
         run: deft_model::RunId::new("e"),

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use super::{find_row, view};
 use crate::app::{self, App};
 use crate::shape::read_document;
+use crate::store;
 
 /// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl RunPages<'_> {
         };
         let page = self.app.engine.store().run_page(filter, self.end);
         let page = self.app.block_on(page);
-        let page = page.map_err(|error| app::store(&error))?;
+        let page = page.map_err(|error| store::failure(&error))?;
         self.end = page.end.or(self.end);
         let listed = page.runs.iter().map(|row| {
             Ok(ListedRun {
@@ -68,7 +69,9 @@ impl RunPages<'_> {
     /// How many runs there are in all.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(self.filter.clone());
-        self.app.block_on(count).map_err(|error| app::store(&error))
+        self.app
+            .block_on(count)
+            .map_err(|error| store::failure(&error))
     }
 }
 
@@ -144,7 +147,7 @@ impl<'a> EventStream<'a> {
 
 /// A run that was to be cancelled.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cancelled {
+pub enum CancelResult {
     /// It is over.
     Now(RunView),
     /// The process that drives it is asked to stop.
@@ -154,16 +157,16 @@ pub enum Cancelled {
 }
 
 /// Cancels a run. `by` is recorded as the one who asked.
-pub fn cancel(app: &App, id: &str, by: &str) -> Done<Cancelled> {
+pub fn cancel(app: &App, id: &str, by: &str) -> Done<CancelResult> {
     let row = find_row(app, id)?;
     let state = app.block_on(app.engine.cancel(&row.id, by));
     match state.map_err(|error| app::failure(&error))? {
-        CancelState::Done(row) => view(&row).map(Cancelled::Now),
-        CancelState::Asked(row) => view(&row).map(Cancelled::Asked),
-        CancelState::Already(row) => view(&row).map(Cancelled::Before),
+        CancelState::Done(row) => view(&row).map(CancelResult::Now),
+        CancelState::Asked(row) => view(&row).map(CancelResult::Asked),
+        CancelState::Already(row) => view(&row).map(CancelResult::Before),
         CancelState::Unknown => {
-            let message = format!("there is no run `{id}`");
-            let hint = "`deft runs list` shows what there is";
+            let message = format!("unknown run `{id}`");
+            let hint = "`deft runs list` shows all runs";
             Err(Failure::input("unknown_run", message).hint(hint))
         }
     }

@@ -13,12 +13,12 @@ mod view_tests;
 
 pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, drive};
 pub use history::{
-    Cancelled, EventStream, NewEvents, RunPages, RunQuery, cancel, detail, events, export, list,
+    CancelResult, EventStream, NewEvents, RunPages, RunQuery, cancel, detail, events, export, list,
     prune, show,
 };
 pub use progress::{Change, Progress};
 pub use start::{
-    InputName, PlannedStep, PreparedSkill, StartRun, Unprepared, dry_run, planned_steps, prepare,
+    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, dry_run, planned_steps, prepare,
     queue, read_input_file,
 };
 

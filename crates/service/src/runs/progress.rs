@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use deft_agent::{Event as AgentEvent, EventKind, Interpretation};
-use deft_engine::Published;
+use deft_engine::PublishedEvent;
 use deft_model::{Failure, Object};
 use deft_workflow::{Call, CallEnd, Event, Next, Path, warning};
 use jiff::Timestamp;
@@ -142,13 +142,18 @@ pub enum Change {
 
 impl Progress {
     /// What a person sees of an event; nothing of some.
-    pub(crate) fn read(published: &Published) -> Option<Self> {
+    pub(crate) fn read(published: &PublishedEvent) -> Option<Self> {
         let (path, change) = match &published.event {
             Event::Begun(begun) => {
                 let attempt = begun.attempt;
                 let change = match *begun.call {
                     Call::Wait { until } => Change::Waits { until },
-                    _ => Change::Began { attempt },
+                    Call::Tool { .. }
+                    | Call::Compute
+                    | Call::Condition
+                    | Call::Expect { .. }
+                    | Call::Agent { .. }
+                    | Call::Skill { .. } => Change::Began { attempt },
                 };
                 (&begun.path, change)
             }
@@ -302,7 +307,7 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
             name,
             how,
             text,
-        } => (turn, call, told(*how, name, text)?),
+        } => (turn, call, interpretation_change(*how, name, text)?),
         EventKind::Began(_)
         | EventKind::Asked { .. }
         | EventKind::Replied { .. }
@@ -322,7 +327,7 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
     })
 }
 
-fn told(how: Interpretation, name: &str, text: &str) -> Option<Change> {
+fn interpretation_change(how: Interpretation, name: &str, text: &str) -> Option<Change> {
     let name = name.to_owned();
     match how {
         // What costs nothing is not worth a line.

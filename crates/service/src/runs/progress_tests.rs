@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deft_engine::Published;
+use deft_engine::PublishedEvent;
 use deft_model::RunId;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::{Change, Progress};
 fn read(event: &Value) -> Option<(String, Change)> {
     let event = serde_json::from_value(event.clone())
         .unwrap_or_else(|problem| panic!("{problem}: {event}"));
-    let published = Published {
+    let published = PublishedEvent {
         seq: 1,
         at: "2026-11-15T12:00:00Z".parse().unwrap(),
         run: RunId::new("run_1"),

@@ -1,5 +1,4 @@
-//! What is known of a run before it begins: the steps of its skill, its inputs, what it would do.
-
+//! Facts about a run before it begins: the steps of its skill, its inputs, its effects.
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +66,7 @@ pub struct PlannedStep {
 
 /// A skill that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unprepared {
+pub struct PrepareError {
     /// Why.
     pub failure: Failure,
     /// The file that has to be mended, if that is the reason.
@@ -75,13 +74,14 @@ pub struct Unprepared {
 }
 
 /// Prepares a skill to run.
-pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, Unprepared> {
+pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, PrepareError> {
     let plan = app.block_on(app.engine.plan(skill));
-    plan.map(PreparedSkill).map_err(|error| Unprepared {
+    plan.map(PreparedSkill).map_err(|error| PrepareError {
         failure: app::failure(&error),
-        broken_file: match error {
-            Error::BrokenSkill { path, .. } => Some(path.into()),
-            _ => None,
+        broken_file: if let Error::BrokenSkill { path, .. } = error {
+            Some(path.into())
+        } else {
+            None
         },
     })
 }

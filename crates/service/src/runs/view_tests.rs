@@ -116,7 +116,7 @@ fn an_unreadable_row_names_its_run() {
         (failure.code, failure.message),
         (
             "store",
-            "what is stored of run `run_1` cannot be read: EOF while parsing an object at line 1 \
+            "the stored data of run `run_1` cannot be read: EOF while parsing an object at line 1 \
              column 1"
                 .to_owned()
         )

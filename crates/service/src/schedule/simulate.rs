@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use deft_schedule::{Row, Timed, What, show};
+use deft_schedule::{Row, SlotDecision, TimedSkill, show};
 use deft_wire::schedule::{DowntimeView, SimulatedSlot, SimulationView};
 use deft_wire::{Done, Failure};
 use jiff::tz::TimeZone;
@@ -57,7 +57,7 @@ pub fn simulate(workspace: &Workspace, request: &SimulationRequest) -> Done<Simu
     let (skills, disabled) = chosen(&source, &request.skills, from)?;
     let zones = skills.iter().map(|skill| skill.zone.clone());
     let zones: Vec<TimeZone> = zones.collect();
-    let timed: Vec<Timed> = skills.into_iter().map(|skill| skill.timed).collect();
+    let timed: Vec<TimedSkill> = skills.into_iter().map(|skill| skill.timed).collect();
     let rows = deft_schedule::simulate(&timed, from, to, &down).take(MAX_ROWS + 1);
     let rows: Vec<Row<'_>> = rows.collect();
     if rows.len() > MAX_ROWS {
@@ -123,7 +123,10 @@ fn a_day_later(from: Timestamp) -> Timestamp {
         .unwrap_or(Timestamp::MAX)
 }
 
-fn zones_by_name<'a>(timed: &'a [Timed], zones: &'a [TimeZone]) -> BTreeMap<&'a str, &'a TimeZone> {
+fn zones_by_name<'a>(
+    timed: &'a [TimedSkill],
+    zones: &'a [TimeZone],
+) -> BTreeMap<&'a str, &'a TimeZone> {
     let names = timed.iter().map(|skill| skill.name.as_str());
     names.zip(zones).collect()
 }
@@ -142,7 +145,7 @@ impl Zones<'_> {
             at: show(row.at, self.reader),
             skill: name.to_owned(),
             what: row.what.word().to_owned(),
-            late: matches!(row.what, What::Run { late: true }),
+            late: matches!(row.what, SlotDecision::Run { late: true }),
             slot: show(row.slot, zone),
             until: row.until.map(|until| show(until, zone)),
             count: row.count,

@@ -6,21 +6,22 @@
 use std::collections::HashSet;
 
 use deft_model::{DisabledReason, Skill};
-use deft_schedule::{Rule, Schedule, Timed};
+use deft_schedule::{Rule, Schedule, TimedSkill};
 use deft_skillfile::{Moment, schedule};
 use deft_store::{SkillOrigin, SkillRow};
 use deft_wire::{Done, Failure};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::app;
+use crate::seed;
 use crate::skills::{SkillCatalog, zone};
 use crate::workspace::Workspace;
-use crate::{app, daemon};
 
 /// A skill with a schedule.
 pub(super) struct ScheduledSkill {
     /// Its id, its schedule and its rule for missed slots.
-    pub timed: Timed,
+    pub timed: TimedSkill,
     /// The zone of its times.
     pub zone: TimeZone,
     /// Why it does not fire.
@@ -121,7 +122,7 @@ impl Source {
             next: None,
             failures: 0,
             backoff_until: None,
-            timed: Timed {
+            timed: TimedSkill {
                 name: skill.id.to_string(),
                 schedule,
                 rule: Rule {
@@ -135,7 +136,7 @@ impl Source {
 
 /// Why a file that says `enabled: false` does not fire: some default skills wait for their tools.
 fn disabled_by_file(skill: &Skill) -> DisabledReason {
-    let waiting = daemon::waiting_defaults();
+    let waiting = seed::waiting_defaults();
     if waiting.iter().any(|id| id == skill.id.as_str()) {
         DisabledReason::MissingTools
     } else {
@@ -152,7 +153,7 @@ fn stored(row: &SkillRow, host: &TimeZone) -> Done<Option<ScheduledSkill>> {
         next: row.timeline.next_at,
         failures: row.standing.streak,
         backoff_until: row.standing.backoff_until,
-        timed: Timed {
+        timed: TimedSkill {
             name: row.text.skill.clone(),
             schedule: plan.schedule,
             rule: plan.rule,

@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use deft_config::secrets::is_literal_secret;
-use deft_config::{Config, Editor, bad_name, config_file};
+use deft_config::{Config, Editor, bad_name, config_file, is_literal_secret};
 use deft_model::nearest;
 use deft_store::{Sqlite, SqliteOptions};
 use deft_wire::server::{ServerAdded, ServerRemoved};
 use deft_wire::{Done, Failure};
 use serde_json::{Map, Value, json};
 
-use crate::app;
-use crate::tools::forget_server;
+use crate::router::forget_server;
+use crate::runtime;
 use crate::workspace::Workspace;
 
 /// A server to add.
@@ -120,9 +119,9 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ServerRemoved> {
         let near = nearest(name, names.iter().map(String::as_str));
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`deft mcp list` shows what there is".to_owned(),
+            None => "`deft mcp list` shows all servers".to_owned(),
         };
-        let message = format!("there is no server `{name}` in the file");
+        let message = format!("server `{name}` is not in the file");
         return Err(Failure::input("no_such_server", message).hint(hint));
     }
     editor.save()?;
@@ -146,7 +145,7 @@ fn forget(name: &str, file: &Path) {
         return;
     }
     let store = Sqlite::open(path, &SqliteOptions::default());
-    if let (Ok(store), Ok(runtime)) = (store, app::runtime()) {
+    if let (Ok(store), Ok(runtime)) = (store, runtime::start()) {
         runtime.block_on(forget_server(&store, name));
     }
 }

@@ -1,5 +1,4 @@
-//! Servers and what is known about them, without asking any.
-
+//! Servers and their stored state, without asking any.
 use deft_config::Home;
 use deft_schedule::show;
 use deft_tools::{Health, ServerOptions};
@@ -7,13 +6,14 @@ use deft_wire::Done;
 use deft_wire::server::{ServerList, ServerView, Transport};
 use jiff::tz::TimeZone;
 
-use crate::tools::{Opened, WithWarnings};
+use crate::router::CatalogRouter;
+use crate::tools::WithWarnings;
 use crate::workspace::Workspace;
 
 /// The servers of a home.
 pub async fn list(workspace: &Workspace) -> Done<WithWarnings<ServerList>> {
     let home = workspace.home_to_read()?;
-    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let zone = home.moment().zone;
     let health = opened.router.health().into_iter();
     let servers = health.filter_map(|health| view(health, &home, &opened, &zone));
@@ -23,7 +23,12 @@ pub async fn list(workspace: &Workspace) -> Done<WithWarnings<ServerList>> {
     Ok(WithWarnings::close(list, opened).await)
 }
 
-fn view(health: Health, home: &Home, opened: &Opened, zone: &TimeZone) -> Option<ServerView> {
+fn view(
+    health: Health,
+    home: &Home,
+    opened: &CatalogRouter,
+    zone: &TimeZone,
+) -> Option<ServerView> {
     let options = home.config.tools.servers.get(&health.server)?;
     let (transport, target) = reach(options);
     // A catalog that the router did not take is one of another server.

@@ -8,23 +8,24 @@ use deft_wire::server::{ProbeList, ProbeView, ProtocolEra, UnusableTool};
 use deft_wire::{Done, Failure};
 use tokio::task::JoinSet;
 
-use crate::app;
 use crate::doorbell::{self, Ring};
-use crate::tools::{Opened, WithWarnings, no_such_server, remember};
+use crate::router::{CatalogRouter, remember};
+use crate::store;
+use crate::tools::{WithWarnings, no_such_server};
 use crate::workspace::Workspace;
 
 /// Connects to one server, or to all that are enabled.
 pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnings<ProbeList>> {
     let home = workspace.home()?;
     let names = chosen(name, &home)?;
-    let store = app::open_store(&home)?;
+    let store = store::open(&home)?;
     let mut probing = JoinSet::new();
     for name in names {
         // A router for this server alone, so that no other server is started as well.
-        let opened = Opened::to_ask_one(&home, store.clone(), &name, workspace.tell).await?;
+        let opened = CatalogRouter::to_ask_one(&home, store.clone(), &name, workspace.tell).await?;
         probing.spawn(probe_one(opened, name));
     }
-    let mut found: Vec<(ProbeView, Opened)> =
+    let mut found: Vec<(ProbeView, CatalogRouter)> =
         probing.join_all().await.into_iter().flatten().collect();
     found.sort_by(|(one, _), (other, _)| one.server.cmp(&other.server));
     for (view, _) in &found {
@@ -51,7 +52,7 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
     })
 }
 
-async fn probe_one(opened: Opened, name: String) -> Option<(ProbeView, Opened)> {
+async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, CatalogRouter)> {
     let probe = Box::pin(opened.router.probe(&name)).await?;
     let class = if probe.error.is_some() {
         // A start that just failed is not tried again, but its class is known here.
@@ -101,8 +102,10 @@ fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
     match name {
         Some(name) if servers.contains_key(name) => Ok(vec![name.to_owned()]),
         Some(name) => Err(no_such_server(name, home)),
-        None if servers.is_empty() => Err(Failure::input("no_servers", "there are no servers")
-            .hint("`deft mcp add` and `deft mcp import` bring servers in")),
+        None if servers.is_empty() => {
+            Err(Failure::input("no_servers", "no servers are configured")
+                .hint("`deft mcp add` and `deft mcp import` bring servers in"))
+        }
         None => {
             let enabled = servers.iter().filter(|(_, server)| server.enabled);
             Ok(enabled.map(|(name, _)| name.clone()).collect())

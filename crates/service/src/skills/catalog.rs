@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use deft_engine::FileChange;
 use deft_model::{DisabledReason, Skill, nearest};
-use deft_registry::{Loaded, Snapshot};
+use deft_registry::{LoadedSkill, Snapshot};
 use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
-use deft_tools::{Found, Router};
+use deft_tools::{Router, ToolLookup};
 use deft_wire::skill::StoredSkill;
 use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
@@ -77,7 +77,7 @@ impl SkillCatalog {
         &self.library.moment
     }
 
-    /// What is known of the tools of the home.
+    /// The stored tools of the home.
     pub(crate) fn router(&self) -> Option<&Router> {
         self.home.as_ref().map(|home| home.engine.router())
     }
@@ -104,7 +104,7 @@ impl SkillCatalog {
     }
 
     /// The skill of a file that a name means.
-    pub(crate) fn find_file(&self, name: &str) -> Done<&Loaded> {
+    pub(crate) fn find_file(&self, name: &str) -> Done<&LoadedSkill> {
         find_file(&self.snapshot, name)
     }
 
@@ -161,7 +161,7 @@ impl SkillCatalog {
 
     /// Names that both a file and a record have, as a message and a remedy.
     pub(super) fn clashes(&self) -> Vec<(String, String)> {
-        let clash = |loaded: &Loaded| {
+        let clash = |loaded: &LoadedSkill| {
             let id = &loaded.skill.id;
             let record = self.clash(id.as_str())?;
             // A file that is disabled may leave its name to a record.
@@ -188,7 +188,7 @@ impl SkillCatalog {
 
     /// The next fires of a skill of a file, as its row has them. None if the store does not know this
     /// revision of the file.
-    pub(super) fn next_fires(&self, loaded: &Loaded) -> Done<Option<Vec<String>>> {
+    pub(super) fn next_fires(&self, loaded: &LoadedSkill) -> Done<Option<Vec<String>>> {
         let Some(row) = self.file_row(loaded.skill.id.as_str()) else {
             return Ok(None);
         };
@@ -224,14 +224,14 @@ impl SkillCatalog {
 }
 
 /// The skill of a file that a name means.
-pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
+pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a LoadedSkill> {
     snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
         let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
         let hint = match nearest(name, ids) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`deft skills list` shows what there is".to_owned(),
+            None => "`deft skills list` shows all skills".to_owned(),
         };
-        Failure::input("unknown_skill", format!("there is no skill `{name}`")).hint(hint)
+        Failure::input("unknown_skill", format!("unknown skill `{name}`")).hint(hint)
     })
 }
 
@@ -244,6 +244,6 @@ pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
 /// Required tools that no server is known to provide.
 pub(super) fn missing_tools(row: &SkillRow, router: &Router) -> Vec<String> {
     let tools = row.text.required_tools.iter();
-    let provided = |tool: &str| matches!(router.find(tool), Found::Tool(_));
+    let provided = |tool: &str| matches!(router.find(tool), ToolLookup::Tool(_));
     tools.filter(|tool| !provided(tool)).cloned().collect()
 }

@@ -8,7 +8,7 @@ use deft_skillfile::{
 };
 use serde_json::json;
 
-use super::files::Planned;
+use super::files::PlannedFile;
 use super::import::layout::{Layout, Part};
 use crate::workspace::Workspace;
 use deft_config::{Home, system_moment};
@@ -64,7 +64,12 @@ fn usual_kind(name: &str) -> NewSkillKind {
     }
 }
 
-fn plan(kind: NewSkillKind, name: &str, description: Option<&str>, folder: &Path) -> Done<Planned> {
+fn plan(
+    kind: NewSkillKind,
+    name: &str,
+    description: Option<&str>,
+    folder: &Path,
+) -> Done<PlannedFile> {
     let line = |usual: &str| quote(description.unwrap_or(usual));
     let (path, content): (PathBuf, String) = match kind {
         NewSkillKind::Skill => {
@@ -93,7 +98,7 @@ fn plan(kind: NewSkillKind, name: &str, description: Option<&str>, folder: &Path
             )
         }
     };
-    Ok(Planned::new(path, content))
+    Ok(PlannedFile::new(path, content))
 }
 
 /// The most characters that the open format allows in a name.
@@ -168,7 +173,7 @@ fn bad_name(name: &str, takes: &str, example: &str) -> Failure {
 }
 
 /// What is written must pass every check that deft has.
-fn check(file: &Planned) -> Done<()> {
+fn check(file: &PlannedFile) -> Done<()> {
     let part = |path: Option<&Path>| {
         path.and_then(|p| p.file_name())
             .and_then(|n| n.to_str())
@@ -176,11 +181,12 @@ fn check(file: &Planned) -> Done<()> {
             .to_owned()
     };
     let (name, folder) = (part(Some(&file.path)), part(file.path.parent()));
-    let is_skill_md = FileKind::of(&name) == Some(FileKind::SkillMd);
+    let is_skill_md = FileKind::from_name(&name) == Some(FileKind::SkillMd);
     let place = Place {
         file: &name,
         folder: &folder,
-        domain: Some(folder.as_str()).filter(|_| FileKind::of(&name) == Some(FileKind::Markdown)),
+        domain: Some(folder.as_str())
+            .filter(|_| FileKind::from_name(&name) == Some(FileKind::Markdown)),
     };
     let profile = if is_skill_md {
         Profile::AgentSkills

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Dialect, Skill, Step, StepKind};
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Schema, is_dotted, render, schema};
 use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport, WrittenExport};
 use deft_wire::{Done, Failure};
 
 use super::catalog::find_file;
-use super::files::{Planned, Refused, check_conflicts, copy_siblings};
+use super::files::{FileRefusal, PlannedFile, check_conflicts, copy_siblings};
 use crate::workspace::Workspace;
 
 /// The dialect of an exported skill.
@@ -29,8 +29,8 @@ pub enum ExportDialect {
 /// Skills that are ready to be written or printed.
 #[derive(Debug, Default)]
 pub struct Export {
-    files: Vec<Planned>,
-    refused: Vec<Refused>,
+    files: Vec<PlannedFile>,
+    refused: Vec<FileRefusal>,
     lost: Vec<LostParts>,
 }
 
@@ -62,12 +62,12 @@ impl Export {
         }
         check_apart(&self.files)?;
         check_conflicts(&self.files, force)?;
-        self.files.iter().try_for_each(Planned::write)?;
+        self.files.iter().try_for_each(PlannedFile::write)?;
         let paths = self.files.iter().map(|file| &file.path);
         Ok(WrittenExport {
             files: paths.map(|path| path.display().to_string()).collect(),
             ok: self.refused.is_empty(),
-            refused: self.refused.iter().map(Refused::view).collect(),
+            refused: self.refused.iter().map(FileRefusal::view).collect(),
             lost: self.lost,
         })
     }
@@ -80,7 +80,7 @@ impl Export {
         PrintedExport {
             files,
             lost: self.lost.clone(),
-            refused: self.refused.iter().map(Refused::view).collect(),
+            refused: self.refused.iter().map(FileRefusal::view).collect(),
             hint: binary.then(|| hint.to_owned()),
         }
     }
@@ -98,7 +98,7 @@ impl Export {
     }
 
     /// The files of a skill as they are, below the names that they need.
-    fn copy(&mut self, loaded: &Loaded) -> Done<()> {
+    fn copy(&mut self, loaded: &LoadedSkill) -> Done<()> {
         let name = Path::new(loaded.path.file_name().unwrap_or_default());
         let folder = loaded.path.parent().unwrap_or(Path::new(""));
         let below = match loaded.skill.dialect {
@@ -106,14 +106,14 @@ impl Export {
             Dialect::ManPage => PathBuf::from(loaded.skill.domain.clone().unwrap_or_default()),
             Dialect::Workflow | Dialect::Record => PathBuf::new(),
         };
-        let file = Planned::copy(&loaded.path, below.join(name))
+        let file = PlannedFile::copy(&loaded.path, below.join(name))
             .map_err(|problem| Failure::file(&loaded.path, "read", &problem))?;
         self.files.push(file);
         self.copy_siblings(loaded, &below);
         Ok(())
     }
 
-    fn copy_siblings(&mut self, loaded: &Loaded, below: &Path) {
+    fn copy_siblings(&mut self, loaded: &LoadedSkill, below: &Path) {
         let (files, refused) = copy_siblings(loaded, below);
         self.files.extend(files);
         self.refused.extend(refused);
@@ -121,7 +121,12 @@ impl Export {
 
     /// A skill in another dialect. Only a folder has room for the files beside
     /// it, and only the open format has folders.
-    fn convert(&mut self, loaded: &Loaded, dialect: ExportDialect, to_folder: bool) -> Done<()> {
+    fn convert(
+        &mut self,
+        loaded: &LoadedSkill,
+        dialect: ExportDialect,
+        to_folder: bool,
+    ) -> Done<()> {
         let file = convert(&loaded.skill, dialect)?;
         let below = file.path.parent().unwrap_or(Path::new("")).to_path_buf();
         self.files.push(file);
@@ -142,7 +147,7 @@ impl Export {
 }
 
 /// A file in a document, which has no place for bytes.
-fn view(file: &Planned) -> ExportedFile {
+fn view(file: &PlannedFile) -> ExportedFile {
     let text = std::str::from_utf8(&file.content).ok();
     ExportedFile {
         path: file.path.display().to_string(),
@@ -155,7 +160,7 @@ fn view(file: &Planned) -> ExportedFile {
 }
 
 /// Names may become the same in another dialect, and one would be lost.
-fn check_apart(files: &[Planned]) -> Done<()> {
+fn check_apart(files: &[PlannedFile]) -> Done<()> {
     let mut seen: HashMap<&Path, &[u8]> = HashMap::new();
     for file in files {
         let before = seen.insert(&file.path, &file.content);
@@ -167,7 +172,7 @@ fn check_apart(files: &[Planned]) -> Done<()> {
     Ok(())
 }
 
-fn convert(skill: &Skill, dialect: ExportDialect) -> Done<Planned> {
+fn convert(skill: &Skill, dialect: ExportDialect) -> Done<PlannedFile> {
     let id = skill.id.as_str();
     let file = |ending: &str| PathBuf::from(format!("{id}.{ending}"));
     let converted = match dialect {
@@ -185,7 +190,7 @@ fn convert(skill: &Skill, dialect: ExportDialect) -> Done<Planned> {
         }
     };
     let (path, content) = converted.ok_or_else(|| cannot(skill, dialect))?;
-    Ok(Planned::new(path, content))
+    Ok(PlannedFile::new(path, content))
 }
 
 /// The open format has no dots and no underscores in names.

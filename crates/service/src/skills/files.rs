@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use deft_registry::{Loaded, read_regular};
+use deft_registry::{LoadedSkill, read_regular};
 
 use deft_config::create_folder;
 use deft_wire::skill_files::RefusedFile;
@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A file that is to be written.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct PlannedFile {
     pub path: PathBuf,
     pub content: Vec<u8>,
     /// The permissions of the file that it is a copy of.
@@ -25,12 +25,12 @@ pub(super) struct Planned {
 
 /// A file that is left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct FileRefusal {
     pub path: PathBuf,
     pub reason: String,
 }
 
-impl Refused {
+impl FileRefusal {
     pub(super) fn new(path: &Path, reason: impl Into<String>) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -60,7 +60,7 @@ pub(super) enum Effect {
     Blocked,
 }
 
-impl Planned {
+impl PlannedFile {
     /// A file with this content and the usual permissions.
     pub(super) fn new(path: PathBuf, content: String) -> Self {
         Self {
@@ -153,20 +153,23 @@ fn set_mode(_: &fs::File, _: u32) -> io::Result<()> {
 
 /// Copies of the files beside a skill, below a folder. Links that lead out of
 /// the skill's folder are refused: they would give away whatever they lead to.
-pub(super) fn copy_siblings(loaded: &Loaded, to: &Path) -> (Vec<Planned>, Vec<Refused>) {
+pub(super) fn copy_siblings(
+    loaded: &LoadedSkill,
+    to: &Path,
+) -> (Vec<PlannedFile>, Vec<FileRefusal>) {
     let from = loaded.path.parent().unwrap_or(Path::new("."));
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for sibling in &loaded.siblings {
         let path = from.join(&sibling.path);
         let copied = match leads_outside(&path, from) {
             Ok(true) => Err("it is a link that leads out of the skill's folder".to_owned()),
-            Ok(false) => Planned::copy(&path, to.join(&sibling.path))
+            Ok(false) => PlannedFile::copy(&path, to.join(&sibling.path))
                 .map_err(|problem| format!("cannot be read: {problem}")),
             Err(problem) => Err(format!("cannot be read: {problem}")),
         };
         match copied {
             Ok(file) => files.push(file),
-            Err(reason) => refused.push(Refused::new(&path, reason)),
+            Err(reason) => refused.push(FileRefusal::new(&path, reason)),
         }
     }
     (files, refused)
@@ -185,7 +188,7 @@ pub(super) struct Conflict {
 }
 
 /// The first reason not to write the files.
-pub(super) fn conflict(planned: &[Planned], force: bool) -> Option<Conflict> {
+pub(super) fn conflict(planned: &[PlannedFile], force: bool) -> Option<Conflict> {
     planned.iter().find_map(|file| {
         let what = match file.effect() {
             Effect::New | Effect::Same => return None,
@@ -202,7 +205,7 @@ pub(super) fn conflict(planned: &[Planned], force: bool) -> Option<Conflict> {
 }
 
 /// Refuses to replace a file unless `force` is given.
-pub(super) fn check_conflicts(planned: &[Planned], force: bool) -> Done<()> {
+pub(super) fn check_conflicts(planned: &[PlannedFile], force: bool) -> Done<()> {
     conflict(planned, force).map_or(Ok(()), |found| {
         let hint = if found.force_helps {
             "`--force` replaces it"

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use deft_config::system_moment;
 use deft_model::SkillId;
-use deft_registry::discovery::{Listed, available_skills, listing, skill_tool};
+use deft_registry::discovery::{ListedSkill, available_skills, listing, skill_tool};
 use deft_registry::{MAX_FILE_BYTES, Snapshot, read_regular};
 use deft_skillfile::{Place, Profile, parse};
 use deft_wire::skill_files::{SkillPrompt, SkillTool};
@@ -28,7 +28,7 @@ pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
 /// The `skill` tool.
 pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
     let tool = skill_tool(&offered(workspace)?).ok_or_else(|| {
-        let message = "there are no skills, so there is no `skill` tool";
+        let message = "no skills, so the `skill` tool is not offered";
         Failure::input("no_skills", message)
     })?;
     read_document(tool)
@@ -45,11 +45,13 @@ pub fn prompt_folders(folders: &[PathBuf]) -> Done<String> {
     for folder in folders {
         entries.push(entry(folder)?);
     }
-    let listed = entries.iter().map(|(name, description, location)| Listed {
-        name,
-        description,
-        location,
-    });
+    let listed = entries
+        .iter()
+        .map(|(name, description, location)| ListedSkill {
+            name,
+            description,
+            location,
+        });
     Ok(available_skills(listed))
 }
 

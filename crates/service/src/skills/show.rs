@@ -1,7 +1,7 @@
 //! One skill with everything in it.
 
 use deft_engine::Commands;
-use deft_registry::{Loaded, State};
+use deft_registry::{LoadedSkill, State};
 use deft_skillfile::{is_host_key, render};
 use deft_wire::Done;
 use deft_wire::skill::SkillView;
@@ -41,7 +41,7 @@ impl SkillCatalog {
         self.file_page(self.find_file(name)?)
     }
 
-    fn file_page(&self, loaded: &Loaded) -> Done<SkillPage> {
+    fn file_page(&self, loaded: &LoadedSkill) -> Done<SkillPage> {
         let mut shown = self.full_file_skill(loaded)?;
         shown.unavailable = self.unavailable(loaded);
         let skill = &loaded.skill;
@@ -73,7 +73,7 @@ impl SkillCatalog {
     }
 
     /// Why a command cannot be run now, as far as is known without asking a server.
-    fn unavailable(&self, loaded: &Loaded) -> Option<String> {
+    fn unavailable(&self, loaded: &LoadedSkill) -> Option<String> {
         let moment = self.moment();
         let start = moment.now.to_zoned(moment.zone.clone());
         Commands::new(&self.snapshot, self.router(), start).unavailable(&loaded.skill, true)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use deft_engine::known_tools;
 use deft_model::Body;
-use deft_registry::{Loaded, Snapshot, State};
+use deft_registry::{LoadedSkill, Snapshot, State};
 use deft_skillfile::{Diagnostic, Surroundings, check_against, check_page, skills_run_by};
 use deft_wire::Done;
 
@@ -55,7 +55,7 @@ fn gather(
     others: Option<&Snapshot>,
 ) -> Done<Surroundings> {
     let mut skills: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut add = |loaded: &Loaded| {
+    let mut add = |loaded: &LoadedSkill| {
         let run = skills_run_by(&loaded.skill);
         skills.insert(loaded.skill.id.to_string(), run);
     };

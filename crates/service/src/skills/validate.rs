@@ -157,7 +157,7 @@ impl Validator {
 /// One file that the caller names. It is meant to be a skill, so a file that is none is an error here.
 fn check_file(path: &Path, profile: ValidationProfile, moment: &Moment) -> Done<Draft> {
     let name = file_name(path);
-    if FileKind::of(name).is_none() {
+    if FileKind::from_name(name).is_none() {
         return Err(Failure::input(
             "not_a_skill",
             format!("`{}` is not a skill file", path.display()),
@@ -190,7 +190,7 @@ fn read(path: &Path, profile: Profile, moment: &Moment) -> Draft {
     let file = file_name(path);
     let folder = folder_of(path);
     let parent = folder.as_deref();
-    let is_skill_md = FileKind::of(file) == Some(FileKind::SkillMd);
+    let is_skill_md = FileKind::from_name(file) == Some(FileKind::SkillMd);
     let place = Place {
         file,
         folder: parent.unwrap_or_default(),
@@ -229,7 +229,7 @@ fn folder_of(path: &Path) -> Option<String> {
 }
 
 fn dialect(file: &str) -> &'static str {
-    match FileKind::of(file) {
+    match FileKind::from_name(file) {
         Some(FileKind::SkillMd) => "agentskills",
         Some(FileKind::AgentMd) => "agent",
         Some(FileKind::Markdown) => "manpage",

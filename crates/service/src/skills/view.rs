@@ -1,10 +1,10 @@
 //! Fills the shape of a skill of a file: what the file says, and over it what the store knows.
 
 use deft_model::{
-    Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile, Skill, Step,
-    StepKind,
+    Body, Confirmation, Details, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile,
+    Skill, Step, StepKind,
 };
-use deft_registry::Loaded;
+use deft_registry::LoadedSkill;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
 use deft_wire::Done;
 use deft_wire::skill::{
@@ -24,7 +24,7 @@ pub(super) const NEXT: usize = 3;
 
 impl SkillCatalog {
     /// A skill of a file as listings show it.
-    pub(super) fn file_skill(&self, loaded: &Loaded) -> Done<FileSkill> {
+    pub(super) fn file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
         let mut shown = as_written(loaded, self.moment());
         let id = loaded.skill.id.as_str();
         if let Some(record) = self.clash(id) {
@@ -57,7 +57,7 @@ impl SkillCatalog {
     }
 
     /// A skill of a file with everything in it.
-    pub(super) fn full_file_skill(&self, loaded: &Loaded) -> Done<FileSkill> {
+    pub(super) fn full_file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
         let mut shown = self.file_skill(loaded)?;
         shown.details = Some(details(loaded));
         let change = self.change(loaded.skill.id.as_str());
@@ -70,7 +70,7 @@ impl SkillCatalog {
 }
 
 /// A skill as its file has it.
-fn as_written(loaded: &Loaded, moment: &Moment) -> FileSkill {
+fn as_written(loaded: &LoadedSkill, moment: &Moment) -> FileSkill {
     let skill = &loaded.skill;
     FileSkill {
         id: skill.id.to_string(),
@@ -111,17 +111,24 @@ fn disabled_by_file(skill: &Skill) -> Option<DisabledReason> {
     wished.then_some(DisabledReason::User)
 }
 
-fn details(loaded: &Loaded) -> FileDetails {
+fn details(loaded: &LoadedSkill) -> FileDetails {
     let skill = &loaded.skill;
     let sibling = |file: &SiblingFile| SiblingView {
         path: file.path.clone(),
         size: file.size_bytes,
         sha256: file.sha256.map(|digest| digest.to_string()),
     };
+    // Written out, so that a new field does not compile before it is shown. `as_written` shows the tags.
+    let Details {
+        tags: _,
+        author,
+        version,
+        created,
+    } = skill.details.clone();
     FileDetails {
-        author: skill.details.author.clone(),
-        version: skill.details.version.clone(),
-        created: skill.details.created.clone(),
+        author,
+        version,
+        created,
         priority: skill.priority,
         license: skill.open.license.clone(),
         compatibility: skill.open.compatibility.clone(),

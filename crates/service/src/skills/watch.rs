@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use deft_registry::{Change, Registry, Watching};
+use deft_registry::{Change, Registry, WatchMode};
 use deft_skillfile::Moment;
 use deft_wire::Done;
 use deft_wire::skill_files::FileEvent;
@@ -49,8 +49,8 @@ impl SkillWatch {
     /// Why files are polled; none if the system reports changes.
     pub fn polling_reason(&self) -> Option<String> {
         match self.registry.watching() {
-            Watching::Events => None,
-            Watching::Polling(reason) => Some(reason.clone()),
+            WatchMode::Events => None,
+            WatchMode::Polling(reason) => Some(reason.clone()),
         }
     }
 

@@ -14,8 +14,8 @@ use jiff::tz::TimeZone;
 
 use super::live::Teller;
 use super::{
-    AnswerState, Attention, Conversation, Decided, Later, Listener, Live, OpenRun, Say, Talk,
-    Unanswered, live,
+    AnswerState, Attention, Conversation, DecidedQuestion, Later, Listener, Live, OpenRun, Say,
+    Talk, UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -216,11 +216,11 @@ impl Talk for Host {
         Box::pin(self.answer(say, attention, listener))
     }
 
-    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>> {
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
         Box::pin(async move {
             let found = self.engine.unanswered(conversation).await;
             let found = found.map_err(|error| failure(&error))?;
-            let found = found.into_iter().map(|one| Unanswered {
+            let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,
                 text: one.text,
                 state: match one.stands {
@@ -298,7 +298,7 @@ impl Talk for Host {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<Decided>> {
+    ) -> Later<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let row = self.engine.store().approval(approval).await;
             let Some(row) = row.map_err(stored)? else {
@@ -318,7 +318,7 @@ impl Talk for Host {
                 return Ok(None);
             };
             let what = format!("the answer to `{}`", row.asked.id);
-            Ok(Some(Decided {
+            Ok(Some(DecidedQuestion {
                 question,
                 answer: read_word(&what, &decision.answer)?,
                 by: decision.by,

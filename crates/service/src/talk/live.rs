@@ -3,15 +3,16 @@
 //! Text comes from the model while it is written and was not stored yet; everything else was.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
-use deft_engine::Published;
+use deft_engine::PublishedEvent;
 use deft_llm::Delta;
 use deft_model::{CallArgs, Message, RunId};
 use deft_wire::chat::{ChatAnswer, ChatError};
 use deft_wire::run::RunView;
 use deft_workflow::Event;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -23,14 +24,14 @@ use super::{Listener, Live};
 /// Pieces of an answer come at once, and events through a queue. What was published before a piece
 /// is told before it: else the words that follow a call would stand above it.
 pub(super) struct Teller {
-    queue: Mutex<(Receiver<Arc<Published>>, News)>,
+    queue: Mutex<(Receiver<Arc<PublishedEvent>>, News)>,
     run: Arc<OnceLock<RunId>>,
     listener: Listener,
 }
 
 impl Teller {
     pub(super) fn new(
-        events: Receiver<Arc<Published>>,
+        events: Receiver<Arc<PublishedEvent>>,
         run: Arc<OnceLock<RunId>>,
         listener: Listener,
     ) -> Arc<Self> {
@@ -51,18 +52,18 @@ impl Teller {
 
     /// Tells everything that was published so far.
     fn catch_up(&self) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         let (events, news) = &mut *queue;
         loop {
             let published = match events.try_recv() {
                 Ok(published) => published,
-                // Whoever missed some sees less, and the answer all the same.
+                // A slow listener misses events, and gets the answer all the same.
                 Err(TryRecvError::Lagged(_)) => continue,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             };
             let own = self.run.get() == Some(&published.run);
             if let (true, Event::Agent { event, .. }) = (own, &published.event)
-                && let Some(live) = news.of(event)
+                && let Some(live) = news.live_event(event)
             {
                 (self.listener)(live);
             }
@@ -72,7 +73,7 @@ impl Teller {
     /// Tells what happens until the work is done. `bell` gets the same events, and only wakes.
     pub(super) async fn follow<T>(
         &self,
-        mut bell: Receiver<Arc<Published>>,
+        mut bell: Receiver<Arc<PublishedEvent>>,
         work: impl Future<Output = T>,
     ) -> T {
         tokio::pin!(work);
@@ -112,7 +113,7 @@ struct News {
 }
 
 impl News {
-    fn of(&mut self, event: &AgentEvent) -> Option<Live> {
+    fn live_event(&mut self, event: &AgentEvent) -> Option<Live> {
         let agent = &event.agent;
         let place = |turn: &u32, call: &u32| (agent.clone(), *turn, *call);
         match &event.what {
@@ -182,7 +183,20 @@ impl News {
                 let failure = match &event.what {
                     EventKind::Unable { failure } => Some(failure),
                     EventKind::Finished(finished) => finished.error.as_ref(),
-                    _ => None,
+                    EventKind::Began(_)
+                    | EventKind::Asked { .. }
+                    | EventKind::Replied { .. }
+                    | EventKind::Silent { .. }
+                    | EventKind::Told { .. }
+                    | EventKind::Question { .. }
+                    | EventKind::Answered { .. }
+                    | EventKind::Called { .. }
+                    | EventKind::Dispatched { .. }
+                    | EventKind::Returned { .. }
+                    | EventKind::Offered { .. }
+                    | EventKind::Reminded { .. }
+                    | EventKind::Rejected { .. }
+                    | EventKind::Reopened => None,
                 };
                 Some(Live::AgentEnded {
                     agent: self.agents.remove(agent)?,
@@ -338,7 +352,7 @@ mod tests {
             (json!({"what": {"finished": {"text": "done"}}}), None),
         ] {
             let read = serde_json::from_value(event.clone()).unwrap();
-            assert_eq!(news.of(&read), expected, "{event}");
+            assert_eq!(news.live_event(&read), expected, "{event}");
         }
     }
 
@@ -359,7 +373,7 @@ mod tests {
             let told = json!({"agent": {"path": "agent", "event": {"what": {"told": {
                 "turn": 1, "call": 0, "name": "rm", "how": "refused", "text": reason,
             }}}}});
-            let published = Published {
+            let published = PublishedEvent {
                 seq: 1,
                 at: jiff::Timestamp::UNIX_EPOCH,
                 run: RunId::new(run),
@@ -368,11 +382,11 @@ mod tests {
             };
             sender.send(Arc::new(published)).unwrap();
         };
-        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let ears = Arc::clone(&heard);
         let listener: Listener = Arc::new(move |live| {
             if let Live::Refused { reason: told, .. } | Live::Text(told) = live {
-                ears.lock().unwrap().push(told);
+                ears.lock().push(told);
             }
         });
         let run = Arc::new(OnceLock::new());
@@ -388,7 +402,7 @@ mod tests {
             7
         };
         assert_eq!(teller.follow(events, work).await, 7);
-        assert_eq!(*heard.lock().unwrap(), ["first", "words", "second", "last"]);
+        assert_eq!(*heard.lock(), ["first", "words", "second", "last"]);
     }
 
     #[test]

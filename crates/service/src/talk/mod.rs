@@ -137,7 +137,7 @@ pub struct OpenRun {
 
 /// A message that has no answer yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unanswered {
+pub struct UnansweredMessage {
     pub run: RunId,
     pub text: String,
     pub state: AnswerState,
@@ -171,7 +171,7 @@ pub struct Attention {
 
 /// A question with the answer that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decided {
+pub struct DecidedQuestion {
     pub question: String,
     pub answer: Answer,
     pub by: String,
@@ -184,7 +184,7 @@ pub trait Talk: Send + Sync + 'static {
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
 
     /// What was said in a conversation and has no answer yet, the oldest first.
-    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>>;
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>>;
 
     /// Resumes an answer, or waits for the process that works on it.
     fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
@@ -210,7 +210,7 @@ pub trait Talk: Send + Sync + 'static {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<Decided>>;
+    ) -> Later<'a, Option<DecidedQuestion>>;
 
     /// Skills that an agent may use: ids and descriptions.
     fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>>;

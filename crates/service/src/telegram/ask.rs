@@ -3,10 +3,11 @@
 //! Not here: how the message gets there, which is the part of the outbox.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use deft_engine::question_key;
 use deft_store::{NoticeFilter, NoticeStatus, Store};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::ask::{Answer, Asker, Question, Responds, Response};
@@ -17,20 +18,20 @@ const LATEST: u32 = 200;
 
 /// Questions that wait, by the approval's id.
 #[derive(Clone, Default)]
-pub(super) struct Open(Arc<Mutex<HashMap<String, Waiting>>>);
+pub(super) struct OpenQuestions(Arc<Mutex<HashMap<String, OpenQuestion>>>);
 
-struct Waiting {
+struct OpenQuestion {
     chat: String,
     text: String,
     reply: oneshot::Sender<Answer>,
 }
 
-impl Open {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl OpenQuestions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenQuestion>> {
+        self.0.lock()
     }
 
-    /// Tells whoever waits for it here the answer that is stored, and gives the question.
+    /// Passes the stored answer to the task that waits for it, and returns the question.
     pub(super) fn settle(&self, approval: &str, answer: Answer) -> Option<String> {
         let waiting = self.lock().remove(approval)?;
         waiting.reply.send(answer).ok()?;
@@ -86,7 +87,7 @@ pub(super) struct People {
     pub chat: String,
     /// The same as the outbox knows it.
     pub place: String,
-    pub open: Open,
+    pub open: OpenQuestions,
 }
 
 impl Asker for People {
@@ -100,14 +101,14 @@ impl Asker for People {
         Box::pin(async move {
             let approval = question.approval.clone();
             let (reply, answer) = oneshot::channel();
-            // Before it is asked: somebody may be quick.
-            let waiting = Waiting {
+            // Before the question is sent, because a person may answer at once.
+            let waiting = OpenQuestion {
                 chat,
                 text: question.message.clone(),
                 reply,
             };
             open.lock().insert(approval.clone(), waiting);
-            let gone = Gone {
+            let gone = QuestionGuard {
                 open: &open,
                 approval: &approval,
             };
@@ -123,13 +124,13 @@ impl Asker for People {
     }
 }
 
-/// A question that nobody waits for any more is none.
-struct Gone<'a> {
-    open: &'a Open,
+/// Removes an open question when no task waits for it any more.
+struct QuestionGuard<'a> {
+    open: &'a OpenQuestions,
     approval: &'a str,
 }
 
-impl Drop for Gone<'_> {
+impl Drop for QuestionGuard<'_> {
     fn drop(&mut self) {
         self.open.lock().remove(self.approval);
     }

@@ -1,17 +1,18 @@
 //! Chats, each with its queue: messages of one are answered in order, those of several at once.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use deft_model::{FailureClass, RunId, RunStatus};
 use deft_store::Error;
 use deft_tools::telegram::{Client, SendOptions};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::Bot;
-use super::ask::{self, Open, People};
-use super::inbox::{Entry, Inbox, Press, Taken};
+use super::ask::{self, OpenQuestions, People};
+use super::inbox::{Entry, Inbox, InboxItem, Press};
 use super::words;
 use crate::talk::{Attention, Say};
 use deft_wire::Done;
@@ -28,7 +29,7 @@ struct Shared {
     bot: Bot,
     client: RwLock<Client>,
     inbox: Inbox,
-    open: Open,
+    open: OpenQuestions,
     chats: Mutex<HashMap<String, Chat>>,
     stop: CancellationToken,
 }
@@ -36,9 +37,9 @@ struct Shared {
 /// One chat.
 struct Chat {
     queue: UnboundedSender<Entry>,
-    /// What is said beside the queue, one after the other.
+    /// Messages beside the queue, sent one after the other.
     beside: UnboundedSender<String>,
-    /// What is worked on: its update, and its run as soon as there is one.
+    /// The message that is being answered: its update, and its run once admitted.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
     usage: ChatUsage,
     /// Messages whose runs wait, and whose waiting was told.
@@ -51,7 +52,7 @@ impl Chats {
             bot,
             client: RwLock::new(client),
             inbox,
-            open: Open::default(),
+            open: OpenQuestions::default(),
             chats: Mutex::default(),
             stop,
         }))
@@ -59,8 +60,7 @@ impl Chats {
 
     /// Speaks as another bot from now on.
     pub(super) fn follow(&self, client: Client) {
-        let place = self.0.client.write();
-        *place.unwrap_or_else(PoisonError::into_inner) = client;
+        *self.0.client.write() = client;
     }
 
     /// The number of the next update of a bot.
@@ -70,7 +70,7 @@ impl Chats {
 
     /// An update has come that is nothing to us.
     pub(super) async fn pass(&self, id: i64) -> Result<(), Error> {
-        self.0.inbox.take(id, Taken::Nothing).await.map(drop)
+        self.0.inbox.take(id, InboxItem::Nothing).await.map(drop)
     }
 
     /// A message has come.
@@ -87,12 +87,16 @@ impl Chats {
             return Ok(());
         };
         if let Some(command) = words::Command::read(&text) {
-            let fresh = || Taken::Fresh {
+            let fresh = || InboxItem::Fresh {
                 chat: chat.to_owned(),
             };
             let taken = match command {
                 words::Command::New => fresh(),
-                _ => Taken::Nothing,
+                words::Command::Help
+                | words::Command::Stop
+                | words::Command::Cost
+                | words::Command::Skills
+                | words::Command::Unknown => InboxItem::Nothing,
             };
             self.0.inbox.take(id, taken).await?;
             self.command(command, chat).await;
@@ -113,7 +117,7 @@ impl Chats {
                 .await;
         }
         let chat = chat.to_owned();
-        let taken = self.0.inbox.take(id, Taken::Message { chat, text });
+        let taken = self.0.inbox.take(id, InboxItem::Message { chat, text });
         if let Some(entry) = taken.await? {
             self.take(entry);
         }
@@ -128,15 +132,15 @@ impl Chats {
         shared.with(&chat, |chat| drop(chat.queue.send(entry)));
     }
 
-    /// Somebody answers a question.
+    /// Stores and acts on a person's answer to a question.
     pub(super) async fn press(&self, press: Press) -> Result<(), Error> {
-        let taken = Taken::Press(press.clone());
+        let taken = InboxItem::Press(press.clone());
         self.0.inbox.take(press.id, taken).await?;
         self.act(press);
         Ok(())
     }
 
-    /// Does what somebody has answered.
+    /// Acts on a person's answer.
     pub(super) fn act(&self, press: Press) {
         let chats = self.clone();
         tokio::spawn(async move {
@@ -146,13 +150,13 @@ impl Chats {
             };
             chats.0.inbox.settled(press.id).await;
             if let Some(query) = &press.query {
-                // Nobody waits for these words; they only end the waiting of the button.
+                // Telegram only needs this reply to stop the spinner of the button.
                 drop(chats.0.client().answer_press(query, &told).await);
             }
         });
     }
 
-    /// Writes the answer down, and then tells whoever waits for it.
+    /// Stores the answer, then passes it to the task that waits for it.
     async fn decide(&self, press: &Press) -> Done<String> {
         let Some((response, approval)) = deft_channels::read_button(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
@@ -172,8 +176,8 @@ impl Chats {
         if asked.is_some() {
             return Ok(words::TAKEN.to_owned());
         }
-        // Whoever waited for this goes on elsewhere; here somebody wants to hear of it.
-        // One that is being looked at just now may still have been told that it waits.
+        // The run continues in another task; this chat wants its answer. A message that is being checked just
+        // now may still have been told that it waits.
         for entry in self.0.inbox.entries() {
             if entry.chat == *chat {
                 self.take(entry);
@@ -213,7 +217,7 @@ impl Chats {
         self.reply(chat, text);
     }
 
-    /// Stops what is worked on in a chat, and forgets what waits behind it.
+    /// Stops the current answer of a chat, and drops the messages behind it.
     async fn stop(&self, chat: &str) -> String {
         let current = self.0.with(chat, |chat| chat.current.clone());
         let working = current.as_ref().map(|(id, _)| *id);
@@ -235,7 +239,7 @@ impl Chats {
 
     /// Says something beside the queue.
     fn reply(&self, chat: &str, text: String) {
-        // Whoever says it lives as long as the chat.
+        // The task that sends it lives as long as the chat.
         self.0.with(chat, |chat| drop(chat.beside.send(text)));
     }
 }
@@ -263,7 +267,7 @@ async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
     }
 }
 
-/// Says what is said beside the queue of a chat, in order.
+/// Sends the messages beside the queue of a chat, in order.
 async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
     while let Some(text) = texts.recv().await {
         shared.send(&chat, &text).await;
@@ -316,7 +320,7 @@ impl Shared {
             Ok(()) => self.inbox.remove(entry.id).await,
             Err(failure) => {
                 let why = failure.message;
-                tracing::error!(%why, "an answer could not be kept; it is tried again");
+                tracing::error!(%why, "an answer could not be stored; retrying");
                 self.again(entry.clone());
             }
         }
@@ -374,7 +378,7 @@ impl Shared {
         talk.say(say, attention, Arc::new(|_| {})).await
     }
 
-    /// Shows that somebody works, for ever.
+    /// Shows "typing" until the future is dropped.
     async fn typing<T>(&self, chat: &str) -> T {
         loop {
             // A sign that does not arrive is not worth a word.
@@ -407,8 +411,8 @@ impl Shared {
         });
     }
 
-    /// Sends a text that is no answer, again and again if need be. A failure that stays is told in the
-    /// log, and the text is as good as nothing to whoever restarts.
+    /// Sends a text that is no answer, with retries. A lasting failure is logged; after a restart the text
+    /// is not sent again.
     async fn send(&self, chat: &str, text: &str) {
         let mut how = SendOptions::default();
         let mut wait = self.bot.pace.first;
@@ -424,22 +428,25 @@ impl Shared {
             );
             if !passes {
                 let (why, hint) = (failure.message, failure.hint);
-                return tracing::error!(%why, hint, chat, "something was not said");
+                return tracing::error!(%why, hint, chat, "a message to a chat was not sent");
             }
-            tracing::debug!(why = failure.message, chat, "something is said again");
+            tracing::debug!(
+                why = failure.message,
+                chat,
+                "sending a message to a chat again"
+            );
             tokio::time::sleep(refused.retry_after.unwrap_or(wait)).await;
             wait = (wait * 2).min(self.bot.pace.most);
         }
-        tracing::error!(chat, "something was not said in {TRIES} tries");
+        tracing::error!(chat, "a message to a chat was not sent in {TRIES} tries");
     }
 
     fn client(&self) -> Client {
-        let client = self.client.read();
-        client.unwrap_or_else(PoisonError::into_inner).clone()
+        self.client.read().clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Chat>> {
-        self.chats.lock().unwrap_or_else(PoisonError::into_inner)
+        self.chats.lock()
     }
 
     /// Does something with a chat, which begins if it is new.

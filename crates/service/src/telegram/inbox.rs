@@ -5,13 +5,13 @@
 //! with the number of the next one, so that it is taken once, whatever Telegram repeats and wherever
 //! a crash comes; and Telegram is told to forget it only after that.
 //!
-//! Not here: what is done about any of it.
-
+//! Not here: acting on updates.
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use deft_engine::read_setting;
 use deft_store::{Error, Store};
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 /// Where it is kept.
@@ -41,7 +41,7 @@ impl Entry {
         format!("telegram:{}", self.chat)
     }
 
-    /// Names what is said, however often it is said.
+    /// The key of the message, the same for each retry.
     pub(super) fn key(&self) -> String {
         match self.bot.as_str() {
             "" => format!("telegram:{}", self.id),
@@ -50,7 +50,7 @@ impl Entry {
     }
 }
 
-/// A question that somebody has answered, by a button or in words.
+/// A person's answer to a question, by a button or in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Press {
     /// The number of the update.
@@ -76,7 +76,7 @@ impl Press {
 }
 
 /// What an update is taken as.
-pub(super) enum Taken {
+pub(super) enum InboxItem {
     /// Nothing that would have to survive.
     Nothing,
     /// Something to answer.
@@ -127,19 +127,19 @@ impl Book {
     }
 
     /// Takes an update, and gives the message that it is.
-    fn take(&mut self, id: i64, taken: Taken) -> Option<Entry> {
+    fn take(&mut self, id: i64, taken: InboxItem) -> Option<Entry> {
         self.next = id + 1;
         match taken {
-            Taken::Nothing => None,
-            Taken::Fresh { chat } => {
+            InboxItem::Nothing => None,
+            InboxItem::Fresh { chat } => {
                 self.fresh.insert(chat);
                 None
             }
-            Taken::Press(press) => {
+            InboxItem::Press(press) => {
                 self.presses.push(press);
                 None
             }
-            Taken::Message { chat, text } => {
+            InboxItem::Message { chat, text } => {
                 let entry = Entry {
                     id,
                     bot: self.bot.clone(),
@@ -154,7 +154,7 @@ impl Book {
     }
 }
 
-/// What is kept of all chats, the oldest first.
+/// The stored messages of all chats, the oldest first.
 #[derive(Clone)]
 pub(super) struct Inbox {
     store: Arc<dyn Store>,
@@ -190,13 +190,13 @@ impl Inbox {
         self.lock().messages.clone()
     }
 
-    /// Answers that nobody has acted on yet.
+    /// Answers that have not been acted on yet.
     pub(super) fn presses(&self) -> Vec<Press> {
         self.lock().presses.clone()
     }
 
     /// Writes an update down. Until that has worked it is not taken, and comes again.
-    pub(super) async fn take(&self, id: i64, taken: Taken) -> Result<Option<Entry>, Error> {
+    pub(super) async fn take(&self, id: i64, taken: InboxItem) -> Result<Option<Entry>, Error> {
         self.change(|book| book.take(id, taken)).await
     }
 
@@ -218,7 +218,7 @@ impl Inbox {
         }
     }
 
-    /// Changes what is kept, and what is known here after that has worked.
+    /// Stores a change, then applies it to the copy in memory.
     async fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> Result<T, Error> {
         let _one = self.writing.lock().await;
         let mut book = self.lock().clone();
@@ -230,7 +230,7 @@ impl Inbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.book.lock()
     }
 }
 
@@ -241,8 +241,8 @@ mod tests {
 
     use super::*;
 
-    fn message(text: &str) -> Taken {
-        Taken::Message {
+    fn message(text: &str) -> InboxItem {
+        InboxItem::Message {
             chat: "7".to_owned(),
             text: text.to_owned(),
         }
@@ -264,7 +264,10 @@ mod tests {
         let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
         assert_eq!(inbox.next("1"), 0);
         let chat = || "7".to_owned();
-        inbox.take(3, Taken::Fresh { chat: chat() }).await.unwrap();
+        inbox
+            .take(3, InboxItem::Fresh { chat: chat() })
+            .await
+            .unwrap();
         let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
         assert_eq!(inbox.next("1"), 4);
         let first = entry(4, "1", "first", true);

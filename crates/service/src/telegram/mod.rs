@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use deft_model::FailureClass;
 use deft_store::Store;
-use deft_tools::telegram::{ChatId, Client, Incoming, Update};
-use deft_tools::{SecretSource, TelegramOptions, Undelivered};
+use deft_tools::telegram::{ChatId, Client, Update, UpdateContent};
+use deft_tools::{SecretSource, SendError, TelegramOptions};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +37,7 @@ const POLL: Duration = Duration::from_secs(50);
 /// How long things take; other lengths are for tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// How often it is shown that somebody works.
+    /// How often "typing" is shown.
     pub typing: Duration,
     /// The first wait after a failure; it doubles.
     pub first: Duration,
@@ -61,7 +61,7 @@ impl Default for Pace {
 pub(crate) struct Settings {
     options: TelegramOptions,
     secrets: Arc<dyn SecretSource>,
-    /// Messages are to be answered, and somebody can.
+    /// Messages are to be answered, and a model can answer them.
     wanted: bool,
 }
 
@@ -173,7 +173,7 @@ impl Bot {
     }
 }
 
-/// The loop that asks what is new.
+/// The loop that asks for updates.
 struct Poll {
     client: Client,
     chats: Chats,
@@ -202,7 +202,7 @@ impl Poll {
             for update in updates.into_iter().filter(|update| update.id >= next) {
                 if let Err(error) = self.take(update).await {
                     // It comes again, with all that follow it.
-                    tracing::error!(%error, "a message to the bot could not be written down; it is tried again");
+                    tracing::error!(%error, "a message to the bot could not be stored; retrying");
                     tokio::time::sleep(self.trouble.pace.most).await;
                     break;
                 }
@@ -213,10 +213,10 @@ impl Poll {
     async fn take(&mut self, update: Update) -> Result<(), deft_store::Error> {
         let id = update.id;
         match update.what {
-            Incoming::Message { chat, from, text } if self.knows(&chat) => {
+            UpdateContent::Message { chat, from, text } if self.knows(&chat) => {
                 self.chats.hear(id, &chat.id, &from, text).await
             }
-            Incoming::Pressed {
+            UpdateContent::Pressed {
                 chat,
                 from,
                 message,
@@ -233,9 +233,9 @@ impl Poll {
                 };
                 self.chats.press(press).await
             }
-            Incoming::Message { .. } | Incoming::Pressed { .. } | Incoming::Other => {
-                self.chats.pass(id).await
-            }
+            UpdateContent::Message { .. }
+            | UpdateContent::Pressed { .. }
+            | UpdateContent::Other => self.chats.pass(id).await,
         }
     }
 
@@ -275,11 +275,11 @@ impl Trouble {
     }
 
     /// How long to wait.
-    fn wait(&mut self, refused: &Undelivered) -> Duration {
+    fn wait(&mut self, refused: &SendError) -> Duration {
         let failure = &refused.failure;
         if self.told.as_ref() != Some(&failure.message) {
             let (why, hint) = (&failure.message, &failure.hint);
-            tracing::warn!(%why, hint, "the bot cannot be heard; it is tried again");
+            tracing::warn!(%why, hint, "cannot receive messages of the bot; retrying");
             self.told = Some(failure.message.clone());
         }
         let wait = match (refused.retry_after, failure.class) {
@@ -294,7 +294,7 @@ impl Trouble {
 
     fn is_over(&mut self) {
         if self.told.take().is_some() {
-            tracing::info!("the bot is heard again");
+            tracing::info!("receiving messages of the bot again");
         }
         self.next = self.pace.first;
     }

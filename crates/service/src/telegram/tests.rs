@@ -1,4 +1,4 @@
-//! The bot over a double of the Bot API, with somebody who answers as they are told.
+//! The bot over a double of the Bot API, with scripted answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Bot, Pace, Settings};
 use crate::ask::Question;
-use crate::talk::fake::{Do, Fake, Leaves, Outbox, answer, failed};
+use crate::talk::fake::{Fake, FakeAction, Leaves, Outbox, answer, failed};
 use deft_channels as channels;
 use deft_wire::chat::ChatAnswer;
 
@@ -91,7 +91,7 @@ struct World {
     carrying: Option<JoinHandle<()>>,
 }
 
-/// Carries what is left for chats as the engine does, and tries again at once.
+/// Delivers messages to chats as the engine does, and retries at once.
 async fn carry(store: Arc<dyn Store>, client: Client) {
     loop {
         let now = Timestamp::now();
@@ -172,9 +172,9 @@ impl World {
 
     /// Waits for messages of the bot, and gives chat and text of each.
     fn sent(&self, count: usize) -> Vec<(String, String)> {
-        let calls = self.until(move |calls| of(calls, "sendMessage").len() >= count);
+        let calls = self.until(move |calls| requests(calls, "sendMessage").len() >= count);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        of(&calls, "sendMessage")
+        requests(&calls, "sendMessage")
             .iter()
             .map(|body| (text(&body["chat_id"]), text(&body["text"])))
             .collect()
@@ -184,7 +184,7 @@ impl World {
         tokio::task::block_in_place(|| self.api.until(wanted))
     }
 
-    /// What is kept of the updates.
+    /// The stored updates.
     async fn inbox(&self) -> Value {
         let kept = self.store.setting("telegram.inbox").await.unwrap();
         kept.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
@@ -218,7 +218,7 @@ impl World {
     }
 }
 
-fn of(calls: &[BotCall], method: &str) -> Vec<Value> {
+fn requests(calls: &[BotCall], method: &str) -> Vec<Value> {
     let calls = calls.iter().filter(|call| call.method == method);
     calls.map(|call| call.body.clone()).collect()
 }
@@ -263,7 +263,7 @@ async fn messages_are_answered_once_and_strangers_never() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_survives_a_crash() {
     let mut world = world();
-    world.fake.then([Do::Wait], "never sent");
+    world.fake.then([FakeAction::Wait], "never sent");
     world.api.write(7, "slow");
     world.serve();
     world.fake.heard.notified().await;
@@ -283,7 +283,7 @@ async fn a_message_survives_a_crash() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
     let mut world = world();
-    world.fake.then([Do::Wait], "first");
+    world.fake.then([FakeAction::Wait], "first");
     world.serve();
     world.api.write(7, "one");
     world.fake.heard.notified().await;
@@ -292,12 +292,12 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
     assert_eq!(world.sent(1), pairs(&[("8", "you said: other")]));
     // The sign is shown again and again.
     let shown = |calls: &[BotCall]| {
-        let shown = of(calls, "sendChatAction");
+        let shown = requests(calls, "sendChatAction");
         shown.iter().filter(|body| body["chat_id"] == "7").count()
     };
     let calls = world.until(|calls| shown(calls) >= 2);
     let sign = json!({"chat_id": "7", "action": "typing"});
-    assert_eq!(of(&calls, "sendChatAction")[0], sign);
+    assert_eq!(requests(&calls, "sendChatAction")[0], sign);
     world.fake.go.notify_one();
     let rest = [
         ("8", "you said: other"),
@@ -311,12 +311,12 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_answered_by_a_button_or_a_word() {
     let mut world = world();
-    world.fake.then([Do::Ask("delete it?")], "answer: ");
-    world.fake.then([Do::Ask("really?")], "answer: ");
+    world.fake.then([FakeAction::Ask("delete it?")], "answer: ");
+    world.fake.then([FakeAction::Ask("really?")], "answer: ");
     world.serve();
     world.api.write(7, "delete it");
     world.sent(1);
-    let asked = of(&world.api.calls(), "sendMessage").remove(0);
+    let asked = requests(&world.api.calls(), "sendMessage").remove(0);
     assert_eq!(
         asked,
         json!({"chat_id": "7", "text": "delete it?", "reply_markup": {"inline_keyboard": [[
@@ -324,15 +324,16 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
             {"text": "Reject", "callback_data": "no apr_1"},
         ]]}})
     );
-    // Somebody else's button is not theirs to press.
+    // Only people of the chat may press its buttons.
     world.api.press(666, 1, "yes apr_1");
     world.api.press(7, 1, "no apr_1");
     assert_eq!(world.sent(2)[1].1, "answer: no");
     let calls = world.until(|calls| {
-        !of(calls, "editMessageText").is_empty() && !of(calls, "answerCallbackQuery").is_empty()
+        !requests(calls, "editMessageText").is_empty()
+            && !requests(calls, "answerCallbackQuery").is_empty()
     });
     assert_eq!(
-        of(&calls, "editMessageText"),
+        requests(&calls, "editMessageText"),
         [
             json!({"chat_id": "7", "message_id": 1, "text": "delete it?\n\n✗ rejected by Ada in telegram chat 7"})
         ]
@@ -352,16 +353,16 @@ async fn a_button_of_an_earlier_process_still_counts() {
     world.api.press(7, 55, "yes apr_1");
     world.api.press(7, 56, "yes apr_gone");
     world.api.press(7, 57, "nonsense");
-    let calls = world.until(|calls| of(calls, "answerCallbackQuery").len() == 3);
-    let mut told: Vec<Value> = of(&calls, "answerCallbackQuery");
+    let calls = world.until(|calls| requests(calls, "answerCallbackQuery").len() == 3);
+    let mut told: Vec<Value> = requests(&calls, "answerCallbackQuery");
     told.sort_by_key(|body| body["text"].to_string());
     let texts: Vec<&Value> = told.iter().map(|body| &body["text"]).collect();
     assert_eq!(
         texts,
         ["Taken.", "This question is over.", "This question is over."]
     );
-    let calls = world.until(|calls| !of(calls, "editMessageText").is_empty());
-    let edited = of(&calls, "editMessageText");
+    let calls = world.until(|calls| !requests(calls, "editMessageText").is_empty());
+    let edited = requests(&calls, "editMessageText");
     let text = "delete it?\n\n✓ approved by Ada in telegram chat 7";
     assert_eq!(
         edited,
@@ -373,7 +374,7 @@ async fn a_button_of_an_earlier_process_still_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_are_answered_at_once() {
     let mut world = world();
-    world.fake.then([Do::Hang], "");
+    world.fake.then([FakeAction::Hang], "");
     world.serve();
     world.api.write(7, "think");
     world.fake.heard.notified().await;
@@ -451,7 +452,7 @@ async fn trouble_passes() {
         )
     );
     world.done(1).await;
-    assert!(of(&world.api.calls(), "getUpdates").len() >= 6);
+    assert!(requests(&world.api.calls(), "getUpdates").len() >= 6);
     world.end().await;
 }
 

@@ -6,7 +6,7 @@ use deft_tools::ToolInfo;
 use deft_wire::tool::{ForgottenTools, ToolApproval, ToolGrant};
 use deft_wire::{Done, Failure};
 
-use crate::app;
+use crate::store;
 use crate::workspace::Workspace;
 
 /// What a chat does before it calls a tool.
@@ -65,7 +65,7 @@ fn granted(grant: &Grant) -> ToolGrant {
 
 /// Takes back every `always` for a tool. The tool need not exist any more.
 pub async fn forget(workspace: &Workspace, name: &str) -> Done<ForgottenTools> {
-    let store = app::open_store(&workspace.home()?)?;
+    let store = store::open(&workspace.home()?)?;
     let forgotten = revoke(&*store, name).await?;
     if forgotten.is_empty() {
         let message = format!("no `always` is stored for the tool `{name}`");
@@ -76,7 +76,7 @@ pub async fn forget(workspace: &Workspace, name: &str) -> Done<ForgottenTools> {
 }
 
 async fn revoke(store: &dyn Store, name: &str) -> Done<Vec<String>> {
-    let failed = |error| app::store(&error);
+    let failed = |error| store::failure(&error);
     let mut forgotten: Vec<String> = Vec::new();
     for grant in store.all_grants().await.map_err(failed)? {
         let Some(tool) = grant.tool().filter(|tool| has_name(tool, name)) else {

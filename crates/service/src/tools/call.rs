@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object, ProblemCode};
-use deft_tools::{Call, Found, Reply, Router};
+use deft_tools::{Call, Reply, Router, ToolLookup};
 use deft_wire::tool::{ToolError, ToolReply};
 use deft_wire::{Done, FailureKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Opened, WithWarnings};
-use crate::app::{self, App};
-use crate::daemon::{self, Lock};
+use super::WithWarnings;
+use crate::app::App;
+use crate::daemon;
+use crate::lock::Lock;
+use crate::router::CatalogRouter;
+use crate::runtime;
 use crate::workspace::Workspace;
 
 /// A call that a person asks for.
@@ -55,13 +58,13 @@ pub fn call(
         return call_in_engine(workspace, request, interrupt);
     }
     let home = workspace.home()?;
-    app::runtime()?.block_on(async {
-        let opened = Opened::to_ask(&home, workspace.tell).await?;
+    runtime::start()?.block_on(async {
+        let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let name = request.tool.clone();
         let result = send(&opened.router, request, interrupt).await;
         // A name that means no tool is a mistake of the caller, like arguments that do not fit.
         let found = opened.router.find(&name);
-        let misnamed = matches!(found, Found::Missing { .. } | Found::Ambiguous(_));
+        let misnamed = matches!(found, ToolLookup::Missing { .. } | ToolLookup::Ambiguous(_));
         let called = CalledTool {
             result: finish(result, misnamed),
             needs_daemon: false,
@@ -135,13 +138,15 @@ async fn read_texts(
 }
 
 async fn schema(router: &Router, tool: &str) -> Value {
-    if !matches!(router.find(tool), Found::Tool(_)) {
+    if !matches!(router.find(tool), ToolLookup::Tool(_)) {
         // The call itself reports why a server cannot be asked.
         drop(router.listed().await);
     }
     match router.find(tool) {
-        Found::Tool(tool) => Value::clone(&tool.input_schema),
-        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => Value::Null,
+        ToolLookup::Tool(tool) => Value::clone(&tool.input_schema),
+        ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+            Value::Null
+        }
     }
 }
 
@@ -156,7 +161,7 @@ fn cast(text: &str, schema: &Value) -> Value {
     let is_text = match &schema["type"] {
         Value::String(name) => name == "string",
         Value::Array(names) => names.iter().all(|name| name == "string" || name == "null"),
-        _ => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     };
     if is_text {
         return json!(text);
@@ -182,7 +187,15 @@ fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolRepl
         FailureClass::Cancelled => FailureKind::Interrupted,
         FailureClass::Invalid => FailureKind::Input,
         _ if misnamed => FailureKind::Input,
-        _ => FailureKind::Unsuccessful,
+        FailureClass::Network
+        | FailureClass::Auth
+        | FailureClass::Quota
+        | FailureClass::NotFound
+        | FailureClass::Timeout
+        | FailureClass::Limit
+        | FailureClass::Budget
+        | FailureClass::Interrupted
+        | FailureClass::Other => FailureKind::Unsuccessful,
     };
     let code = failure.code.map(ProblemCode::word);
     Err(CallFailure {

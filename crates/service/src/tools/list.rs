@@ -2,17 +2,18 @@
 
 use deft_config::Home;
 use deft_model::{Failure as ToolFailure, nearest};
-use deft_tools::{Found, Router, ServerState, ToolInfo};
+use deft_tools::{Router, ServerState, ToolInfo, ToolLookup};
 use deft_wire::tool::{
     DisabledTool, FailedServer, ToolAnnotations, ToolCatalog, ToolList, ToolSummary, ToolView,
 };
 use deft_wire::{Done, Failure};
 use serde_json::Value;
 
+use super::WithWarnings;
 use super::approval::{self, ApprovalState};
-use super::{Opened, WithWarnings};
-use crate::app;
 use crate::doorbell::{self, Ring};
+use crate::router::CatalogRouter;
+use crate::store;
 use crate::workspace::Workspace;
 
 /// Which tools to list.
@@ -22,7 +23,7 @@ pub struct ToolQuery {
     pub words: Vec<String>,
     /// Only tools of this server.
     pub server: Option<String>,
-    /// Ask the servers instead of using what is stored.
+    /// Ask the servers instead of using the stored catalogs.
     pub refresh: bool,
     /// How many at most.
     pub limit: Option<usize>,
@@ -58,13 +59,16 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
         check_server(server, &home)?;
     }
     let (opened, failed) = if query.refresh {
-        let opened = Opened::to_ask(&home, workspace.tell).await?;
+        let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let failed = opened.router.listed().await;
         // A daemon asks its own connections again.
         doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)
     } else {
-        (Opened::to_read(&home, workspace.tell).await?, Vec::new())
+        (
+            CatalogRouter::to_read(&home, workspace.tell).await?,
+            Vec::new(),
+        )
     };
     let mut tools = opened.router.list();
     tools.retain(|tool| is_wanted(tool, query));
@@ -81,9 +85,9 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
 /// One tool, as far as it is known without asking a server.
 pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownTool>> {
     let home = workspace.home_to_read()?;
-    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let tool = find(&opened.router, name)?;
-    let grant = match app::read_store(&home) {
+    let grant = match store::read(&home) {
         Ok(store) => approval::find(&*store, &tool).await,
         // The warnings already mention that the store cannot be read.
         Err(_) => None,
@@ -98,7 +102,7 @@ pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownT
 /// The overview that models get.
 pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
     let home = workspace.home_to_read()?;
-    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let catalog = serde_json::from_value(opened.router.catalog()).map_err(|problem| {
         Failure::internal(
             "catalog",
@@ -113,7 +117,7 @@ pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
 }
 
 /// Tools that servers list and that cannot be used.
-fn disabled(opened: &Opened, query: &ToolQuery) -> Vec<DisabledTool> {
+fn disabled(opened: &CatalogRouter, query: &ToolQuery) -> Vec<DisabledTool> {
     let wanted = query.server.as_deref();
     let servers = opened.router.health().into_iter();
     servers
@@ -143,9 +147,9 @@ pub(crate) fn no_such_server(name: &str, home: &Home) -> Failure {
     let servers = home.config.tools.servers.keys().map(String::as_str);
     let hint = match nearest(name, servers) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft mcp list` shows what there is".to_owned(),
+        None => "`deft mcp list` shows all servers".to_owned(),
     };
-    Failure::input("no_such_server", format!("there is no server `{name}`")).hint(hint)
+    Failure::input("no_such_server", format!("unknown server `{name}`")).hint(hint)
 }
 
 fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
@@ -159,7 +163,7 @@ fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
 }
 
 /// Enabled servers about which nothing is known.
-fn never_asked(opened: &Opened, home: &Home) -> Vec<String> {
+fn never_asked(opened: &CatalogRouter, home: &Home) -> Vec<String> {
     let known = opened.router.health();
     let unknown = known
         .into_iter()
@@ -212,24 +216,24 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     let unknown =
         |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
     match router.find(name) {
-        Found::Tool(tool) => Ok(*tool),
-        Found::Ambiguous(names) => unknown(
+        ToolLookup::Tool(tool) => Ok(*tool),
+        ToolLookup::Ambiguous(names) => unknown(
             format!("the tool `{name}` could be {}", names.join(" or ")),
             "write the name with its server".to_owned(),
         ),
-        Found::Missing { nearest } => unknown(
-            format!("there is no tool `{name}`"),
+        ToolLookup::Missing { nearest } => unknown(
+            format!("unknown tool `{name}`"),
             match nearest.first() {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`deft tools list` shows what there is".to_owned(),
+                None => "`deft tools list` shows all tools".to_owned(),
             },
         ),
-        Found::Unknown { .. } => {
+        ToolLookup::Unknown { .. } => {
             let known = router.list();
             let near = nearest(name, known.iter().map(|tool| tool.shown.as_str()));
             let refresh = "`deft tools list --refresh` asks the servers";
             unknown(
-                format!("there is no tool `{name}` so far"),
+                format!("unknown tool `{name}`; not every server has been asked"),
                 match near {
                     Some(near) => format!("did you mean `{near}`? {refresh}"),
                     None => refresh.to_owned(),

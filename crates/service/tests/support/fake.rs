@@ -15,13 +15,13 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{
-    Attention, Conversation, Decided, Later, Listener, Live, Operation, Question, Response, Say,
-    StepPath, Talk, Unanswered,
+    Attention, Conversation, DecidedQuestion, Later, Listener, Live, Operation, Question, Response,
+    Say, StepPath, Talk, UnansweredMessage,
 };
 
 /// What happens when something is said.
 #[derive(Clone, Debug)]
-pub(crate) enum Do {
+pub(crate) enum FakeAction {
     Live(Live),
     /// A person is asked; the answer is put at the end of the text.
     Ask(&'static str),
@@ -33,10 +33,10 @@ pub(crate) enum Do {
 
 #[derive(Default)]
 pub(crate) struct Fake {
-    script: Mutex<VecDeque<(Vec<Do>, ChatAnswer)>>,
+    script: Mutex<VecDeque<(Vec<FakeAction>, ChatAnswer)>>,
     pub said: Mutex<Vec<Say>>,
     pub stopped: Mutex<Vec<String>>,
-    pub unanswered: Mutex<Vec<Unanswered>>,
+    pub unanswered: Mutex<Vec<UnansweredMessage>>,
     stop: Notify,
     pub go: Notify,
     /// Rung when something is said.
@@ -56,10 +56,10 @@ pub(crate) trait Outbox: Send + Sync + 'static {
 }
 
 impl Fake {
-    /// What comes of the next thing that is said. Without a script it is repeated.
+    /// The answer to the next message. Without a script the message is repeated.
     pub(crate) fn then(
         self: &Arc<Self>,
-        events: impl IntoIterator<Item = Do>,
+        events: impl IntoIterator<Item = FakeAction>,
         text: &str,
     ) -> Arc<Self> {
         self.ends(events, succeeded(text))
@@ -67,7 +67,7 @@ impl Fake {
 
     pub(crate) fn ends(
         self: &Arc<Self>,
-        events: impl IntoIterator<Item = Do>,
+        events: impl IntoIterator<Item = FakeAction>,
         said: ChatAnswer,
     ) -> Arc<Self> {
         self.script
@@ -121,19 +121,21 @@ pub(crate) fn failed(class: FailureClass, message: &str) -> ChatAnswer {
 }
 
 /// A call of a tool, and its end.
-pub(crate) fn call(tool: &str, args: Value, ok: bool) -> [Do; 2] {
+pub(crate) fn call(tool: &str, args: Value, ok: bool) -> [FakeAction; 2] {
     let args = match args {
         Value::Object(args) => args,
-        _ => Object::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Object::new()
+        }
     };
     let note = (!ok).then(|| "it broke".to_owned());
     [
-        Do::Live(Live::ToolBegun {
+        FakeAction::Live(Live::ToolBegun {
             tool: tool.to_owned(),
             args,
             depth: 0,
         }),
-        Do::Live(Live::ToolEnded {
+        FakeAction::Live(Live::ToolEnded {
             tool: tool.to_owned(),
             ok,
             ms: 120,
@@ -168,18 +170,18 @@ impl Talk for Fake {
             let usual = || (Vec::new(), succeeded(&format!("you said: {}", say.text)));
             let script = self.script.lock().unwrap().pop_front();
             let (events, mut said) = script.unwrap_or_else(usual);
-            // What comes of the next thing is settled.
+            // The answer to the next message is known.
             self.heard.notify_one();
             for event in events {
                 match event {
-                    Do::Live(live) => listener(live),
-                    Do::Wait => self.go.notified().await,
-                    Do::Hang => {
+                    FakeAction::Live(live) => listener(live),
+                    FakeAction::Wait => self.go.notified().await,
+                    FakeAction::Hang => {
                         self.stop.notified().await;
                         said = failed(FailureClass::Cancelled, "stopped");
                         said.outcome = Some(Outcome::Cancelled);
                     }
-                    Do::Ask(message) => match &attention.asker {
+                    FakeAction::Ask(message) => match &attention.asker {
                         Some(asker) => {
                             let response = asker.ask(question(message, &run)).await;
                             let word = response.map_or("no answer", |given| given.answer.word());
@@ -204,7 +206,7 @@ impl Talk for Fake {
         })
     }
 
-    fn unanswered<'a>(&'a self, _: &'a str) -> Later<'a, Vec<Unanswered>> {
+    fn unanswered<'a>(&'a self, _: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
         let open = std::mem::take(&mut *self.unanswered.lock().unwrap());
         Box::pin(async move { Ok(open) })
     }
@@ -286,10 +288,10 @@ impl Talk for Fake {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<Decided>> {
+    ) -> Later<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let (question, by) = ("delete it?".to_owned(), by.to_owned());
-            Ok((approval == "apr_1").then_some(Decided {
+            Ok((approval == "apr_1").then_some(DecidedQuestion {
                 question,
                 answer: response.answer,
                 by,
@@ -310,7 +312,7 @@ impl Talk for Fake {
             match agent {
                 "nobody" => Err(deft_wire::Failure::input(
                     "no_such_agent",
-                    "there is no agent `nobody`",
+                    "unknown agent `nobody`",
                 )),
                 _ => Ok(()),
             }

@@ -24,7 +24,7 @@ impl Check<'_> {
         let args = match args {
             Value::Object(args) => args,
             Value::Null => &empty,
-            _ => return,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => return,
         };
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return;
@@ -98,7 +98,7 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let kinds: Vec<&str> = match schema.get("type")? {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => return None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
     };
     let fits = |kind: &&str| match (*kind, value) {
         // Scalars are cast both ways.

@@ -44,7 +44,7 @@ pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec
             continue;
         }
         let near = nearest(word, skills.keys().map(String::as_str));
-        let message = format!("there is no skill `{word}`");
+        let message = format!("unknown skill `{word}`");
         sink.report(Rule::UnknownSkill, span, message)
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")));
     }

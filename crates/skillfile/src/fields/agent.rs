@@ -33,7 +33,7 @@ pub(crate) const AGENT: &[Field] = &[
     optional(
         "tools",
         Kind::Texts,
-        "the only tools it may use: names, or patterns such as `gmail_*`; `needed` stands for all, offered as they are needed; when absent, none in a run that nobody attends, and what the configuration says in a chat",
+        "the only tools it may use: names, or patterns such as `gmail_*`; `needed` stands for all, offered as they are needed; when absent, none in an unattended run, and what the configuration says in a chat",
     ),
     optional(
         "approve",

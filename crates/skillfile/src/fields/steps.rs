@@ -1,7 +1,6 @@
 //! The fields of a step of a workflow. Those that say what it does come from the table of kinds.
 
-use super::{EXPECT, Field, HEAL, Kind, optional, required};
-use crate::workflow::KINDS;
+use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required};
 
 /// A step of a workflow: its name, the keys that say what it does, and the rest.
 pub(crate) const STEP: &[Field] = &step_fields();

@@ -69,7 +69,11 @@ fn allowed_tools(skill: &Skill) -> Option<Value> {
     match &given {
         Value::String(_) => Some(given),
         Value::Array(items) if texts(items) => Some(given),
-        other => Some(Value::String(other.to_string())),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => Some(Value::String(other.to_string())),
     }
 }
 
@@ -78,7 +82,11 @@ fn allowed_tools(skill: &Skill) -> Option<Value> {
 fn texts(object: Object) -> Object {
     let text = |value: Value| match value {
         Value::String(text) => Value::String(text),
-        other => Value::String(emit::json(&other)),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => Value::String(emit::json(&other)),
     };
     object
         .into_iter()

@@ -44,7 +44,12 @@ fn sequence(items: &[Value], indent: usize, out: &mut String) {
                 mapping(object, indent + 2, &mut inner);
                 out.push_str(&inner[indent + 1..]);
             }
-            other => value_behind(other, indent, out),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => value_behind(other, indent, out),
         }
     }
 }
@@ -110,7 +115,7 @@ fn literal(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// A text on one line, quoted unless everybody reads it the same without.
+/// A text on one line, quoted unless all YAML readers agree on it without quotes.
 pub(super) fn scalar(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()

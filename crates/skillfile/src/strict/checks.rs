@@ -101,7 +101,7 @@ fn check_keys(map: &Mapping, sink: &mut Sink) {
 
 fn check_name(map: &Mapping, folder: &str, sink: &mut Sink) {
     let Some(entry) = map.entry("name") else {
-        sink.report(Rule::MissingName, Span::NONE, "there is no `name`")
+        sink.report(Rule::MissingName, Span::NONE, "`name` is missing")
             .help(format!("add `name: {folder}`"));
         return;
     };
@@ -161,7 +161,7 @@ fn check_description(map: &Mapping, sink: &mut Sink) {
         sink.report(
             Rule::MissingDescription,
             Span::NONE,
-            "there is no `description`",
+            "`description` is missing",
         )
         .help("add a line that says what the skill does and when to use it");
         return;

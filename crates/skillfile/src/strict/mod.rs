@@ -9,9 +9,10 @@ mod reader;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::python;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Kind, Node};
 

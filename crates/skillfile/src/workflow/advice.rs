@@ -26,7 +26,7 @@ const DESTRUCTIVE: &[&str] = &[
     "wipe",
 ];
 
-/// Tools of deft itself: nothing outside can fail in them.
+/// Built-in tools that reach nothing outside deft, so that their steps need no `heal`.
 const OWN_TOOLS: &[&str] = &["log", "notify", "time.now"];
 
 /// How many steps a message names.

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use deft_model::{Choice, Input, InputType};
 use serde_json::Value;
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::fields::INPUT;
 use crate::names::{is_identifier, is_keyword};
 use crate::policy::mappings;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Node, locate};
 

@@ -1,114 +1,14 @@
-//! The table of the kinds of steps, as files have them.
-//!
-//! The reader of steps, the rule that a step has one kind, the check of names, the JSON Schema and the
-//! reference in `docs/skill-format.md` all read [`KINDS`]. A key that only some kinds have is listed
-//! in their rows and described in `fields/steps.rs`.
+//! What a step does: one reader for each row of the table of kinds ([`KINDS`]).
 
 use deft_model::StepKind;
 
 use super::wait;
 use crate::compute;
 use crate::diagnostic::Sink;
-use crate::fields::{Field, Kind};
+use crate::fields::{KINDS, KindRow, StepAction};
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
-
-/// A kind of step.
-pub(crate) struct KindRow {
-    /// The key that says it, as in [`StepKind::key`].
-    pub key: &'static str,
-    /// What the key takes.
-    pub takes: Kind,
-    /// One line for the reference and the schema.
-    pub help: &'static str,
-    /// How the value of the key names other values.
-    pub content: Content,
-    /// Keys that do nothing beside kinds that do not list them.
-    pub own_keys: &'static [&'static str],
-    /// Keys of other steps that do nothing here.
-    pub idle_keys: &'static [&'static str],
-    /// Makes the kind of what the step says.
-    read: Reader,
-}
-
-type Reader = fn(&KindRow, &str, &Fields<'_>, &mut Sink) -> Option<StepKind>;
-
-/// How a text names other values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// In the templates in it.
-    Templates,
-    /// As names of Python.
-    Python,
-}
-
-/// Every kind of step, in the order of the reference.
-pub(crate) const KINDS: &[KindRow] = &[
-    KindRow {
-        key: "tool",
-        takes: Kind::Filled,
-        help: "calls a tool",
-        content: Content::Templates,
-        own_keys: &["args"],
-        idle_keys: &[],
-        read: tool,
-    },
-    KindRow {
-        key: "compute",
-        takes: Kind::Filled,
-        help: "runs a block of Python; `result` is the value",
-        content: Content::Python,
-        own_keys: &[],
-        idle_keys: &[],
-        read: python,
-    },
-    KindRow {
-        key: "agent",
-        takes: Kind::Filled,
-        help: "lets a model follow instructions",
-        content: Content::Templates,
-        own_keys: &["tools", "max_steps"],
-        idle_keys: &[],
-        read: agent,
-    },
-    KindRow {
-        key: "skill",
-        takes: Kind::Filled,
-        help: "runs another skill",
-        content: Content::Templates,
-        own_keys: &["args"],
-        idle_keys: &[],
-        read: skill,
-    },
-    KindRow {
-        key: "wait",
-        takes: Kind::Wait,
-        help: "lets time pass: `30s`, `2h`, `90d`, or `until` an instant; the run is parked and survives restarts",
-        content: Content::Templates,
-        own_keys: &[],
-        idle_keys: &["timeout", "cache", "effects", "heal", "max_heals"],
-        read: pause,
-    },
-];
-
-impl KindRow {
-    /// The field of a step that says it.
-    pub(crate) const fn field(&self) -> Field {
-        Field {
-            name: self.key,
-            kind: self.takes,
-            required: false,
-            doc: self.help,
-        }
-    }
-
-    /// Whether a key does nothing in steps of this kind.
-    fn ignores(&self, key: &str) -> bool {
-        let owned = KINDS.iter().any(|row| row.own_keys.contains(&key));
-        self.idle_keys.contains(&key) || owned && !self.own_keys.contains(&key)
-    }
-}
 
 /// Reads what a step does.
 pub(super) fn read(
@@ -120,7 +20,7 @@ pub(super) fn read(
     let given = |row: &&KindRow| fields.map.get(row.key).is_some();
     let given: Vec<&KindRow> = KINDS.iter().filter(given).collect();
     match given.as_slice() {
-        [one] => (one.read)(one, id, fields, sink),
+        [one] => read_as(one, id, fields, sink),
         [] => {
             let message = format!("the step `{id}` does nothing");
             sink.report(Rule::StepAction, place, message)
@@ -136,6 +36,16 @@ pub(super) fn read(
                 .help("make two steps of it");
             None
         }
+    }
+}
+
+fn read_as(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+    match row.action {
+        StepAction::Tool => tool(row, id, fields, sink),
+        StepAction::Compute => python(row, id, fields, sink),
+        StepAction::Agent => agent(row, id, fields, sink),
+        StepAction::Skill => skill(row, id, fields, sink),
+        StepAction::Wait => pause(row, fields, sink),
     }
 }
 
@@ -181,7 +91,7 @@ fn python(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Opti
     Some(StepKind::Compute { code })
 }
 
-fn pause(row: &KindRow, _: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+fn pause(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
     check_keys(row, fields, sink);
     wait::read(fields, sink).map(StepKind::Wait)
 }
@@ -224,7 +134,7 @@ fn check_keys(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Severity;
+    use crate::severity::Severity;
     use crate::yaml;
 
     /// S3.3: every row reads into the kind of its key, which writes only keys that the row lists.

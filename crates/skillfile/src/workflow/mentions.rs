@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use deft_model::OnError;
 
-use super::kinds::KINDS;
 use super::steps::Draft;
+use crate::fields::KINDS;
 use crate::yaml::{Kind, Node};
 
 /// The keys of a step in which a value can be looked at.

@@ -16,13 +16,14 @@ use deft_model::{
 };
 
 use crate::details;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::document::{Document, Place};
 use crate::fields::{CONFIRMATION, DETAILS, POLICY, WORKFLOW};
 use crate::names::{is_id, reserved_action};
-use crate::parse::{Document, Place};
 use crate::policy::{self, mappings};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 use crate::syntax;
@@ -30,7 +31,6 @@ use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping};
 
 use graph::Graph;
-pub(crate) use kinds::{KINDS, KindRow};
 use steps::Draft;
 pub(crate) use steps::{BUILT_IN, on_error};
 
@@ -100,13 +100,13 @@ fn is_workflow(map: &Mapping) -> bool {
 fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     fields.check_keys(&[WORKFLOW, DETAILS, POLICY], Severity::Error, sink);
     let help = format!("add `name: {}`", place.stem());
-    let missing = (Rule::MissingName, "there is no `name`", help.as_str());
+    let missing = (Rule::MissingName, "`name` is missing", help.as_str());
     let name = fields.required_text("name", missing, sink);
     let description = fields.required_text(
         "description",
         (
             Rule::MissingDescription,
-            "there is no `description`",
+            "`description` is missing",
             "add the line that listings show",
         ),
         sink,
@@ -216,7 +216,7 @@ fn check_any_steps(fields: &Fields<'_>, sink: &mut Sink) {
             .map
             .entry("steps")
             .map_or(Span::NONE, |entry| entry.key_span);
-        sink.report(Rule::MissingSteps, span, "there are no `steps`")
+        sink.report(Rule::MissingSteps, span, "the workflow has no `steps`")
             .help("add at least one step with an `id` and a `tool`");
     }
 }

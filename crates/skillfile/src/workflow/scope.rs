@@ -6,12 +6,13 @@ use deft_model::{Input, Policy, nearest};
 use deft_template::{Condition, NameUse};
 
 use super::graph::Graph;
-use super::kinds::{Content, KINDS};
 use super::steps::{self, BUILT_IN, Draft};
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::expressions::each_template;
+use crate::fields::{Content, KINDS};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, Places};
 
@@ -200,9 +201,10 @@ impl Scope<'_> {
             };
             let range = problem.range.unwrap_or(name.span.clone());
             let span = places.span(&range);
-            let message = match problem.rule {
-                Rule::LaterName => problem.message,
-                _ => format!("{}, so it is always None here", problem.message),
+            let message = if problem.rule == Rule::LaterName {
+                problem.message
+            } else {
+                format!("{}, so it is always None here", problem.message)
             };
             let near = problem
                 .help
@@ -278,7 +280,7 @@ impl Scope<'_> {
             _ => "add the step".to_owned(),
         });
         Some(Use::undefined(
-            format!("there is no {what} `{attribute}`"),
+            format!("unknown {what} `{attribute}`"),
             Some(help),
             Some(range.clone()),
         ))

@@ -7,13 +7,14 @@ use deft_template::has_markup;
 use serde_json::Value;
 
 use super::kinds;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::expressions;
 use crate::fields::STEP;
 use crate::names::{is_identifier, is_keyword};
 use crate::policy::{expect, heals, mappings};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, Scalar};
 
@@ -111,7 +112,7 @@ pub(crate) fn check_known(id: &str, span: Span, drafts: &[Draft<'_>], sink: &mut
     let mut ids = drafts.iter().map(|draft| draft.step.id.as_str());
     if !ids.clone().any(|known| known == id) {
         let near = nearest(id, ids.by_ref()).map(|near| format!("did you mean `{near}`?"));
-        sink.report(Rule::UnknownStep, span, format!("there is no step `{id}`"))
+        sink.report(Rule::UnknownStep, span, format!("unknown step `{id}`"))
             .maybe_help(near);
     }
 }
@@ -190,7 +191,9 @@ fn condition(fields: &Fields<'_>) -> Option<String> {
     Some(match scalar.value() {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        _ => scalar.text.clone(),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            scalar.text.clone()
+        }
     })
 }
 

@@ -8,11 +8,12 @@ use deft_template::{Condition, NameUse, Template};
 
 use super::scope::{Scope, constant};
 use super::steps::BUILT_IN;
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::python_members;
 use crate::python_names::{self, Names};
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::yaml::{Kind, Node, Places};
 
 impl Scope<'_> {

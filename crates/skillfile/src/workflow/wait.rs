@@ -7,10 +7,11 @@ use deft_schedule::parse_length;
 use deft_template::has_markup;
 use jiff::tz::TimeZone;
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::fields::WAIT;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::severity::Severity;
 use crate::yaml::{Node, Scalar};
 
 /// Reads `wait`.

@@ -52,6 +52,10 @@ impl<'a, I> Builder<'a, I>
 where
     I: Iterator<Item = Result<(Event<'a>, granit_parser::Span), granit_parser::ScanError>>,
 {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the events belong to the YAML parser"
+    )]
     fn document(&mut self) -> Result<Option<Node>, Error> {
         let mut root = None;
         loop {
@@ -77,6 +81,10 @@ where
         Ok((!empty || node.decorated).then_some(node))
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the events belong to the YAML parser"
+    )]
     fn node(&mut self, event: Event<'a>, span: Span) -> Result<Node, Error> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {

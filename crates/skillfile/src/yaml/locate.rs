@@ -55,7 +55,7 @@ fn walk(file: &str, node: &Node) -> Option<Vec<(usize, usize, usize)>> {
         Style::SingleQuoted if raw.starts_with('\'') => Style::SingleQuoted,
         Style::DoubleQuoted | Style::SingleQuoted if raw.contains('\\') => return None,
         Style::DoubleQuoted | Style::SingleQuoted => Style::Plain,
-        other => other,
+        other @ (Style::Plain | Style::Literal | Style::Folded | Style::Typed) => other,
     };
     let walk = Walk { raw, style };
     // Block scalars come with the place of their first line, not of the `|`

@@ -15,5 +15,5 @@ mod value;
 pub(crate) use build::{Error, parse};
 pub(crate) use locate::{Places, locate};
 pub(crate) use node::{Entry, Kind, Mapping, Node, Scalar, Style};
-pub(crate) use repair::{Beyond, Repaired, conflict_marker, repair};
+pub(crate) use repair::{RepairError, RepairedValue, conflict_marker, repair};
 pub(crate) use slips::{tab_indent, unclosed_quote};

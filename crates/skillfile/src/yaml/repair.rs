@@ -1,7 +1,7 @@
 //! Reads YAML that is almost right.
 //!
 //! People write `description: Use when: …` and `argument-hint: [a] [b]`, which
-//! is not YAML although everybody sees what is meant. Each entry is tried
+//! is not YAML although the meaning is clear. Each entry is tried
 //! alone; the value of an entry that fails is taken as plain text. The masked
 //! text keeps its length, so every place stays a place in the file.
 //!
@@ -11,12 +11,11 @@
 use super::build::parse;
 use super::node::{Kind, Node, Style};
 use super::slips::{is_unclosed, tab_indent};
-use crate::fields::is_known_key;
 use crate::span::Span;
 
 /// A value that was taken as text, with the key it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Repaired {
+pub(crate) struct RepairedValue {
     pub key: String,
     pub span: Span,
     /// Whether it starts with a quote that nothing closes.
@@ -25,7 +24,7 @@ pub(crate) struct Repaired {
 
 /// Why a text cannot be repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
+pub(crate) enum RepairError {
     /// The line of this key would become part of the value of `above`.
     Swallowed {
         key: String,
@@ -43,19 +42,26 @@ struct Mask {
     end: usize,
 }
 
+/// Whether some dialect reads a key.
+type IsKnownKey = fn(&str) -> bool;
+
 /// A tree in which the broken values are texts, and what they are.
-pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<Repaired>), Beyond> {
+pub(crate) fn repair(
+    text: &str,
+    offset: usize,
+    is_known_key: IsKnownKey,
+) -> Result<(Node, Vec<RepairedValue>), RepairError> {
     if conflict_marker(text).is_some() || tab_indent(text).is_some() {
-        return Err(Beyond::Syntax);
+        return Err(RepairError::Syntax);
     }
     let mut masks = Vec::new();
-    collect(text, offset, (0, 0), &mut masks)?;
+    collect(text, offset, (0, 0), is_known_key, &mut masks)?;
     let parsed = parse(&masked(text, &masks), offset).ok().flatten();
-    let mut node = parsed.ok_or(Beyond::Syntax)?;
+    let mut node = parsed.ok_or(RepairError::Syntax)?;
     masks
         .iter()
         .for_each(|mask| unmask(&mut node, text, mask, offset));
-    let repaired = masks.into_iter().map(|mask| Repaired {
+    let repaired = masks.into_iter().map(|mask| RepairedValue {
         key: mask.key,
         span: Span::new(offset + mask.start, offset + mask.end),
         unclosed: is_unclosed(&text[mask.start..mask.end]),
@@ -69,25 +75,26 @@ fn collect(
     text: &str,
     offset: usize,
     (base, indent): (usize, usize),
+    is_known_key: IsKnownKey,
     masks: &mut Vec<Mask>,
-) -> Result<(), Beyond> {
+) -> Result<(), RepairError> {
     for (start, end) in entries(text, indent) {
         let entry = &text[start..end];
         if parse(entry, 0).is_ok() {
             continue;
         }
-        let (key, value) = key_and_value(entry).ok_or(Beyond::Syntax)?;
+        let (key, value) = key_and_value(entry).ok_or(RepairError::Syntax)?;
         let first_line = entry[value..].lines().next().unwrap_or_default();
         if first_line.trim().is_empty() {
-            let inner = child_indent(&entry[value..]).ok_or(Beyond::Syntax)?;
+            let inner = child_indent(&entry[value..]).ok_or(RepairError::Syntax)?;
             let children = value + first_line.len();
             let place = (base + start + children, inner);
-            collect(&entry[children..], offset, place, masks)?;
+            collect(&entry[children..], offset, place, is_known_key, masks)?;
             continue;
         }
-        check_swallowed(entry, (key, value), offset + base + start)?;
+        check_swallowed(entry, (key, value), offset + base + start, is_known_key)?;
         if is_torn(&entry[value..]) {
-            return Err(Beyond::Syntax);
+            return Err(RepairError::Syntax);
         }
         masks.push(Mask {
             key: key.to_owned(),
@@ -98,10 +105,15 @@ fn collect(
     Ok(())
 }
 
-/// Refuses a value that reaches over a line with a key that somebody reads;
+/// Refuses a value that reaches over a line with a key that a dialect reads;
 /// `Triggers: …` in the middle of a description is prose; `start` is the place
 /// of the entry in the file.
-fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Result<(), Beyond> {
+fn check_swallowed(
+    entry: &str,
+    (key, value): (&str, usize),
+    start: usize,
+    is_known_key: IsKnownKey,
+) -> Result<(), RepairError> {
     let mut at = 0;
     for (nth, line) in entry.split_inclusive('\n').enumerate() {
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -111,10 +123,10 @@ fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Re
             // A quote or a bracket is what is wrong then, not the line below.
             let value = &entry[value..];
             if is_unclosed(value) || value.starts_with(['[', '{']) {
-                return Err(Beyond::Syntax);
+                return Err(RepairError::Syntax);
             }
             let from = start + at + indent;
-            return Err(Beyond::Swallowed {
+            return Err(RepairError::Swallowed {
                 key: inner.to_owned(),
                 above: key.to_owned(),
                 span: Span::new(from, from + inner.len()),

@@ -105,7 +105,7 @@ fn nothing_is_said_about_what_is_not_known() {
     // the name of a known tool is a slip.
     let expected = [
         "3 warning unknown_tool: no known tool is called `chat_snd` | did you mean `chat_send`?",
-        "15 warning unknown_tool: no server provides `demo.missing` | `deft tools list` shows what there is",
+        "15 warning unknown_tool: no server provides `demo.missing` | `deft tools list` shows all tools",
         "16 warning unknown_tool: no known tool is called `lookpu` | did you mean `lookup`?",
     ];
     assert_eq!(rules, expected);
@@ -122,7 +122,7 @@ fn pages_name_skills_that_exist() {
     assert_eq!(
         found,
         [(
-            "there is no skill `email.sned`",
+            "unknown skill `email.sned`",
             Some("did you mean `email.send`?")
         )]
     );
@@ -134,10 +134,7 @@ fn an_index_names_pages_that_exist() {
     let text = "| Skill | What |\n|---|---|\n| notes.add | Adds |\n| email.send | Sends |\n\nTry `notes.add --text x`, `notes.find`, notes.none.\n";
     let found = check_page(text, &known(), Some("notes"));
     let found: Vec<_> = found.iter().map(|one| one.message.as_str()).collect();
-    let expected = [
-        "there is no skill `notes.add`",
-        "there is no skill `notes.find`",
-    ];
+    let expected = ["unknown skill `notes.add`", "unknown skill `notes.find`"];
     assert_eq!(found, expected);
 }
 

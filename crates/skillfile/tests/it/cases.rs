@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use deft_skillfile::{Parsed, Profile, has_errors};
+use deft_skillfile::{ParsedFile, Profile, has_errors};
 
 use crate::support::{parse_at, report};
 use crate::{dump, support};
@@ -46,7 +46,7 @@ impl Case {
     }
 
     /// What becomes of it.
-    pub(crate) fn parse(&self) -> Parsed {
+    pub(crate) fn parse(&self) -> ParsedFile {
         parse_at(&self.path, &self.bytes, self.profile)
     }
 }

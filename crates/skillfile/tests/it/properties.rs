@@ -1,7 +1,7 @@
 //! What holds of every file, whatever is in it: reading never panics, and
 //! places are places in the file.
 
-use deft_skillfile::{Document, Parsed, Profile, has_errors, render};
+use deft_skillfile::{Document, ParsedFile, Profile, has_errors, render};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -167,7 +167,7 @@ fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn check_places(bytes: &[u8], parsed: &Parsed) -> Result<(), TestCaseError> {
+fn check_places(bytes: &[u8], parsed: &ParsedFile) -> Result<(), TestCaseError> {
     for found in &parsed.diagnostics {
         prop_assert!(
             !found.message.is_empty() && !found.message.ends_with('.'),

@@ -2,7 +2,7 @@
 //!
 //! `tests/reference/record.py` re-creates the verdicts from the real thing.
 
-use deft_skillfile::{Document, Parsed, Profile, has_errors};
+use deft_skillfile::{Document, ParsedFile, Profile, has_errors};
 use serde_json::Value;
 
 use crate::support::{parse_at, report};
@@ -30,7 +30,7 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 /// The case and what we made of it, for a failure.
-fn show(case: &Case, parsed: &Parsed) -> String {
+fn show(case: &Case, parsed: &ParsedFile) -> String {
     let report = report(&case.content, parsed);
     format!("{:?}\nwe say\n{report}", case.content)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deft_skillfile::{Lines, Moment, Parsed, Place, Profile, Severity, parse};
+use deft_skillfile::{Lines, Moment, ParsedFile, Place, Profile, Severity, parse};
 use jiff::tz::TimeZone;
 
 use crate::cases::Case;
@@ -16,7 +16,7 @@ pub(crate) fn moment() -> Moment {
 }
 
 /// Parses a file as if it lay at `path`, relative to a skills root.
-pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> Parsed {
+pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> ParsedFile {
     let parts: Vec<&str> = path.split('/').collect();
     let place = Place {
         file: parts[parts.len() - 1],
@@ -31,7 +31,7 @@ pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> Parsed {
 }
 
 /// The diagnostics as lines of `line:column severity rule: message`.
-pub(crate) fn report(text: &str, parsed: &Parsed) -> String {
+pub(crate) fn report(text: &str, parsed: &ParsedFile) -> String {
     let lines = Lines::new(text);
     let mut out = String::new();
     for found in &parsed.diagnostics {

@@ -6,7 +6,7 @@ use super::support::{
     admission, admit, append, at, claim, event, events, first_claim, id, next, overlapping, park,
     row, start, success, together,
 };
-use deft_store::{Admission, Admitted, Batch, Error, Store};
+use deft_store::{Admission, AdmissionResult, Batch, Error, Store};
 
 fn keyed(run: &str) -> Admission {
     Admission {
@@ -18,18 +18,20 @@ fn keyed(run: &str) -> Admission {
 pub(super) async fn a_key_is_one_run_for_ever(store: &dyn Store) {
     let first = admit(store, keyed("r1")).await;
     let again = store.admit(keyed("r2")).await.unwrap();
-    assert_eq!(again, Admitted::Existing(first));
+    assert_eq!(again, AdmissionResult::Existing(first));
     let lease = claim(store, 10).await.unwrap().lease;
     append(store, &lease, success(11)).await;
     let again = store.admit(keyed("r3")).await.unwrap();
-    assert_eq!(again, Admitted::Existing(row(store, "r1").await));
+    assert_eq!(again, AdmissionResult::Existing(row(store, "r1").await));
     assert_eq!(store.run(&id("r3")).await.unwrap(), None);
 }
 
 pub(super) async fn fifty_at_once_are_one_run(store: &dyn Store) {
     let all = (0..50).map(|n| store.admit(keyed(&format!("r{n}"))));
     let answers = together(all.collect()).await;
-    let is_new = |answer: &&Result<Admitted, Error>| matches!(answer, Ok(Admitted::New { .. }));
+    let is_new = |answer: &&Result<AdmissionResult, Error>| {
+        matches!(answer, Ok(AdmissionResult::New { .. }))
+    };
     assert_eq!(answers.iter().filter(is_new).count(), 1);
     assert!(answers.iter().all(Result::is_ok));
     assert_eq!(
@@ -50,7 +52,7 @@ pub(super) async fn a_slot_is_one_run_of_its_skill(store: &dyn Store) {
     let first = admit(store, slot("r1", "a", 60)).await;
     assert_eq!(first.slot, Some(at(60)));
     let again = store.admit(slot("r2", "a", 60)).await.unwrap();
-    assert_eq!(again, Admitted::Existing(first));
+    assert_eq!(again, AdmissionResult::Existing(first));
     admit(store, slot("r3", "a", 61)).await;
     admit(store, slot("r4", "b", 60)).await;
 }
@@ -67,7 +69,7 @@ pub(super) async fn skip_ends_the_new_run(store: &dyn Store) {
     admit(store, overlapping("r1", "a", Overlap::Skip)).await;
     let mut second = overlapping("r2", "a", Overlap::Skip);
     second.claim = Some(first_claim(events(&["started"])));
-    let Admitted::New { run, lease, .. } = store.admit(second).await.unwrap() else {
+    let AdmissionResult::New { run, lease, .. } = store.admit(second).await.unwrap() else {
         panic!("r2 was there");
     };
     assert_eq!(lease, None);
@@ -105,8 +107,8 @@ pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
     assert_eq!(next(store, 12).await, None);
 }
 
-/// What is known before anybody drives is stored only where nobody does, and runs that are over
-/// because of a newer one get its closing events.
+/// Events that are known before a run is driven are stored only if the run has no driver. Runs that a
+/// newer one replaces get its closing events.
 pub(super) async fn events_aside_and_at_the_close(store: &dyn Store) {
     let with = |run: &str| Admission {
         aside: vec![event(&format!("aside of {run}"))],
@@ -138,7 +140,7 @@ pub(super) async fn cancel_other_ends_or_asks(store: &dyn Store) {
     admit(store, admission("r3", "a")).await;
     admit(store, admission("r4", "b")).await;
     let newer = overlapping("r5", "a", Overlap::CancelOther);
-    let Admitted::New { cancelled, .. } = store.admit(newer).await.unwrap() else {
+    let AdmissionResult::New { cancelled, .. } = store.admit(newer).await.unwrap() else {
         panic!("r5 was there");
     };
     assert_eq!(cancelled, [id("r1"), id("r2"), id("r3")]);
@@ -167,7 +169,7 @@ pub(super) async fn allow_does_not_look(store: &dyn Store) {
 pub(super) async fn a_first_claim_brings_its_batch(store: &dyn Store) {
     let mut first = admission("r1", "a");
     first.claim = Some(first_claim(events(&["started", "called"])));
-    let Admitted::New {
+    let AdmissionResult::New {
         run,
         lease,
         first_seq,
@@ -208,7 +210,7 @@ pub(super) async fn a_first_claim_over_the_limit_is_queued(store: &dyn Store) {
     admit(store, limited("r1", Some(1), Some(1))).await;
     for (run, global, limit) in [("r2", Some(1), None), ("r3", None, Some(1))] {
         let answer = store.admit(limited(run, global, limit)).await.unwrap();
-        let Admitted::New {
+        let AdmissionResult::New {
             run,
             lease,
             first_seq,

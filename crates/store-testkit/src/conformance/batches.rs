@@ -6,7 +6,7 @@ use super::support::{
     admission, admit, append, ask, at, claim, event, events, first_claim, id, overlapping, park,
     row, start, success, together,
 };
-use deft_store::{Admitted, Answer, Batch, Error, Lease, Store, Write};
+use deft_store::{AdmissionResult, Answer, Batch, Error, Lease, Store, Write};
 
 pub(super) async fn events_are_numbered_without_gaps(store: &dyn Store) {
     let one = start(store, "r1", "a").await;
@@ -133,7 +133,7 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
     assert_eq!(row(store, "r1").await.status, RunStatus::Running);
     // The same name is free for another try.
     let retry = store.admit(admission("r2", "a")).await;
-    assert!(matches!(retry, Ok(Admitted::New { .. })));
+    assert!(matches!(retry, Ok(AdmissionResult::New { .. })));
 }
 
 /// The others are cancelled before the name turns out to be taken.

@@ -5,8 +5,8 @@ use deft_model::RunId;
 use super::skills::stale_end;
 use super::support::{admission, admit, append, at, first_claim, id, start, success, together};
 use deft_store::{
-    Admission, Admitted, Batch, ConversationFilter, ConversationRow, Error, Lease, MessageRow,
-    NewConversation, NewMessage, Prune, SearchHit, Store, Write,
+    Admission, AdmissionResult, Batch, ConversationFilter, ConversationRow, Error, Lease,
+    MessageRow, NewConversation, NewMessage, Prune, SearchHit, Store, Write,
 };
 
 fn new(conversation: &str, channel: &str, second: i64) -> NewConversation {
@@ -151,7 +151,7 @@ pub(super) async fn messages_come_with_the_batch(store: &dyn Store) {
     assert_eq!(row.run, Some(id("r1")));
     let runs = all(store, "c1").await.into_iter().map(|row| row.run);
     assert!(runs.eq([Some(id("r1")), Some(id("r1"))]));
-    // Somebody who lost the lease says nothing.
+    // A driver that lost the lease adds no message.
     let lost = Lease {
         token: lease.token + 1,
         ..lease
@@ -202,7 +202,7 @@ pub(super) async fn a_failed_batch_says_nothing(store: &dyn Store) {
     assert_eq!(find(store, "two").await, [("c1".to_owned(), 2)]);
 }
 
-/// The order is that of commits, whoever speaks at once.
+/// Messages of several writers are in the order of their commits.
 pub(super) async fn many_may_speak_at_once(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let mut leases = Vec::new();
@@ -358,7 +358,7 @@ pub(super) async fn a_deleted_conversation_stays_deleted(store: &dyn Store) {
     assert_eq!(store.conversation("c1").await.unwrap(), None);
     assert_eq!(texts(store, "c1").await, none());
     assert_eq!(find(store, "words").await, [("c2".to_owned(), 1)]);
-    // Whoever opens it again begins anew.
+    // Opening it again starts an empty conversation.
     open(store, "c1", "cli", 3).await;
     append(store, &lease, say("c1", 0, &["first"])).await;
     assert_eq!(texts(store, "c1").await, ["first"]);
@@ -404,7 +404,7 @@ pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
         ..with("r2", "second")
     };
     let admitted = store.admit(driven).await.unwrap();
-    let Admitted::New { lease, .. } = admitted else {
+    let AdmissionResult::New { lease, .. } = admitted else {
         panic!("there is no twin: {admitted:?}");
     };
     let lease = lease.unwrap();
@@ -413,7 +413,7 @@ pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
         ..with("r3", "third")
     };
     let twin = store.admit(twin).await.unwrap();
-    assert!(matches!(twin, Admitted::Existing(_)), "{twin:?}");
+    assert!(matches!(twin, AdmissionResult::Existing(_)), "{twin:?}");
     assert_eq!(texts(store, "c1").await, ["first", "second"]);
     append(store, &lease, say("c1", 0, &["second", "answer"])).await;
     assert_eq!(texts(store, "c1").await, ["first", "second", "answer"]);

@@ -3,8 +3,8 @@
 use super::skills::stale_end;
 use super::support::{append, at, claim, event, id, park, start, success, together, wish};
 use deft_store::{
-    Batch, CancelState, Error, Estimate, Lease, Limit, Prune, Refusal, Reserve, Reserved, Spend,
-    SpentFilter, SpentRow, Store, UsageRow, Write, bucket,
+    Batch, CancelState, Error, Estimate, Lease, Limit, Prune, Refusal, ReservationResult, Reserve,
+    Spend, SpentFilter, SpentRow, Store, UsageRow, Write, bucket,
 };
 
 /// A scope with a limit of tokens.
@@ -36,19 +36,20 @@ fn want(key: &str, tokens: u64, scopes: &[Limit]) -> Reserve {
     }
 }
 
-async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> Reserved {
+async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> ReservationResult {
     store.reserve(lease, wish).await.unwrap()
 }
 
 /// Reserves and must get it.
 async fn granted(store: &dyn Store, lease: &Lease, wish: Reserve) {
-    assert_eq!(reserve(store, lease, wish).await, Reserved::Granted);
+    let answer = reserve(store, lease, wish).await;
+    assert_eq!(answer, ReservationResult::Granted);
 }
 
 async fn refused(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
     match reserve(store, lease, wish).await {
-        Reserved::Refused(refusal) => refusal,
-        Reserved::Granted => panic!("granted"),
+        ReservationResult::Refused(refusal) => refusal,
+        ReservationResult::Granted => panic!("granted"),
     }
 }
 
@@ -253,7 +254,7 @@ pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
     assert_eq!(tokens(store).await, are(&[("s", 4, 20)]));
 }
 
-/// Parking, finishing, and being taken away from somebody dead: a crash holds no budget.
+/// A reservation ends when the run parks, finishes, or is taken over from a dead process.
 pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     let other = start(store, "r0", "a").await;
     granted(store, &other, want("k", 1, &[free("s")])).await;
@@ -381,7 +382,7 @@ pub(super) async fn twenty_at_once_do_not_overspend(store: &dyn Store) {
     let answers = together(answers.collect()).await;
     let granted = answers
         .into_iter()
-        .filter(|answer| *answer == Ok(Reserved::Granted));
+        .filter(|answer| *answer == Ok(ReservationResult::Granted));
     assert_eq!(granted.count(), 7);
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 70)]));
 }

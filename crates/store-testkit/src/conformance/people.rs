@@ -3,7 +3,7 @@
 use super::support::{
     append, ask, at, claim, decision, id, next, park, question, row, start, success, together,
 };
-use deft_store::{ApprovalRow, Batch, Decided, Grant, Store};
+use deft_store::{ApprovalRow, Batch, DecisionResult, Grant, Store};
 
 async fn open(store: &dyn Store) -> Vec<String> {
     let open = store.approvals(false).await.unwrap();
@@ -23,7 +23,7 @@ pub(super) async fn an_answer_wakes_the_run(store: &dyn Store) {
         revision: "sha256:1".to_owned(),
         decision: Some(decision("ann", 30)),
     };
-    assert_eq!(answer, Decided::Accepted(wanted.clone()));
+    assert_eq!(answer, DecisionResult::Accepted(wanted.clone()));
     assert_eq!(row(store, "r1").await.wake_at, Some(at(30)));
     assert_eq!(next(store, 30).await.as_deref(), Some("r1"));
     assert_eq!(open(store).await, Vec::<String>::new());
@@ -36,17 +36,17 @@ pub(super) async fn the_first_answer_counts(store: &dyn Store) {
     let all = (0..10).map(|n| store.decide("p1", decision(&format!("p{n}"), 30)));
     let answers = together(all.collect()).await;
     let first = answers.iter().find_map(|answer| match answer {
-        Ok(Decided::Accepted(row)) => Some(row.clone()),
+        Ok(DecisionResult::Accepted(row)) => Some(row.clone()),
         _ => None,
     });
     let first = first.unwrap();
     assert_eq!(store.approval("p1").await.unwrap(), Some(first.clone()));
     assert_eq!(store.approval("p9").await.unwrap(), None);
-    let already = Ok(Decided::Already(first));
+    let already = Ok(DecisionResult::Already(first));
     let late = answers.iter().filter(|answer| **answer == already).count();
     assert_eq!(late, 9);
     let unknown = store.decide("p9", decision("ann", 30)).await.unwrap();
-    assert_eq!(unknown, Decided::Unknown);
+    assert_eq!(unknown, DecisionResult::Unknown);
 }
 
 /// The run is still driven when the answer comes, and parks afterwards.
@@ -84,7 +84,7 @@ pub(super) async fn no_answers_after_the_end(store: &dyn Store) {
     assert!(all.iter().all(|row| row.decision.is_none()));
     assert_eq!(all.len(), 2);
     let answer = store.decide("p1", decision("ann", 30)).await.unwrap();
-    assert_eq!(answer, Decided::Already(all[0].clone()));
+    assert_eq!(answer, DecisionResult::Already(all[0].clone()));
 }
 
 fn grant(id: &str, skill: &str) -> Grant {

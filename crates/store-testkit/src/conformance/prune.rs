@@ -5,7 +5,8 @@ use super::support::{
     start, success,
 };
 use deft_store::{
-    Admission, Admitted, Batch, Decided, Prune, Pruned, RunFilter, RunRow, Store, Write,
+    Admission, AdmissionResult, Batch, DecisionResult, Prune, PruneResult, RunFilter, RunRow,
+    Store, Write,
 };
 
 fn wish(before: i64) -> Prune {
@@ -46,7 +47,10 @@ pub(super) async fn only_what_is_over_and_old_goes(store: &dyn Store) {
     // A run that was taken up again is not over.
     over(store, admission("r6", "c"), 10).await;
     store.reopen(&id("r6"), event("again")).await.unwrap();
-    assert_eq!(store.prune(wish(900)).await.unwrap(), Pruned::default());
+    assert_eq!(
+        store.prune(wish(900)).await.unwrap(),
+        PruneResult::default()
+    );
     assert_eq!(next(store, 900).await.as_deref(), Some("r5"));
 }
 
@@ -57,7 +61,7 @@ pub(super) async fn everything_of_a_run_goes_with_it(store: &dyn Store) {
     let kept = start(store, "r2", "a").await;
     append(store, &kept, events(&["three"])).await;
     let pruned = store.prune(wish(10)).await.unwrap();
-    let wanted = Pruned {
+    let wanted = PruneResult {
         runs: vec![id("r1")],
         events: 2,
         results: 0,
@@ -67,7 +71,7 @@ pub(super) async fn everything_of_a_run_goes_with_it(store: &dyn Store) {
     assert_eq!(store.events(Some(&id("r1")), 0, 9).await.unwrap(), []);
     assert_eq!(store.approvals(true).await.unwrap(), []);
     let answer = store.decide("p1", decision("ann", 30)).await.unwrap();
-    assert_eq!(answer, Decided::Unknown);
+    assert_eq!(answer, DecisionResult::Unknown);
     let left = store.events(None, 0, 9).await.unwrap();
     let left: Vec<(u64, &str)> = left.iter().map(|e| (e.seq, e.kind.as_str())).collect();
     assert_eq!(left, [(3, "three")]);
@@ -97,9 +101,9 @@ pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {
     assert_eq!(store.prune(wish(10)).await.unwrap().runs.len(), 3);
     assert_eq!(names(store).await, Vec::<String>::new());
     let answer = store.admit(keyed("r4")).await.unwrap();
-    assert_eq!(answer, Admitted::Existing(first));
+    assert_eq!(answer, AdmissionResult::Existing(first));
     let answer = store.admit(slotted("r5")).await.unwrap();
-    assert_eq!(answer, Admitted::Existing(second));
+    assert_eq!(answer, AdmissionResult::Existing(second));
     let other = Admission {
         skill: "b".to_owned(),
         ..slotted("r6")

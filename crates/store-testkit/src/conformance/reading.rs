@@ -5,7 +5,7 @@ use deft_model::{Outcome, RunStatus};
 use jiff::SignedDuration;
 
 use super::support::{admission, admit, append, at, events, first_claim, id, start, success};
-use deft_store::{Admission, Admitted, Batch, Prune, RunFilter, RunPage, Store};
+use deft_store::{Admission, AdmissionResult, Batch, Prune, RunFilter, RunPage, Store};
 
 async fn list(store: &dyn Store, filter: RunFilter) -> Vec<String> {
     let runs = store.runs(filter).await.unwrap();
@@ -82,12 +82,12 @@ pub(super) async fn late_runs_are_counted_while_they_are_driven(store: &dyn Stor
             claim: Some(first_claim(Batch::default())),
             ..admission(run, run)
         });
-        let Admitted::New { lease, .. } = admitted.await.unwrap() else {
+        let AdmissionResult::New { lease, .. } = admitted.await.unwrap() else {
             panic!("{run} was there");
         };
         leases.push(lease.unwrap());
     }
-    // One that nobody drives yet holds nobody up.
+    // A run without a driver delays no other run.
     let slot = Some(at(1));
     admit(
         store,

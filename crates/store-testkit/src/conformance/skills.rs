@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use super::support::{admission, append, at, event, first_claim, id, row, success};
 use deft_store::WaitReason;
 use deft_store::{
-    Admitted, Aftermath, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots, Put,
-    SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, SlotStep, Standing, Store, Then,
-    Timeline,
+    AdmissionResult, Aftermath, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots,
+    PutResult, RunState, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, SlotStep,
+    Standing, Store, Timeline,
 };
 
 fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
@@ -37,8 +37,8 @@ fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
 
 async fn put(store: &dyn Store, new: NewSkill) -> SkillRow {
     match store.put_skills(vec![new]).await.unwrap().remove(0) {
-        Put::Stored(row) => *row,
-        Put::Refused(found) => panic!("refused for {found:?}"),
+        PutResult::Stored(row) => *row,
+        PutResult::Refused(found) => panic!("refused for {found:?}"),
     }
 }
 
@@ -109,12 +109,12 @@ pub(super) async fn a_skill_is_read_as_it_was_stored(store: &dyn Store) {
 pub(super) async fn a_name_is_one_skill(store: &dyn Store) {
     let first = put(store, skill("a", None)).await;
     let again = store.put_skills(vec![skill("a", None)]).await.unwrap();
-    assert_eq!(again, [Put::Refused(Some(Box::new(first.clone())))]);
+    assert_eq!(again, [PutResult::Refused(Some(Box::new(first.clone())))]);
     let other = put(store, skill("b", None)).await;
     let mut takes = skill("a", None);
     takes.replaces = Some((other.id, other.version));
     let refused = store.put_skills(vec![takes]).await.unwrap();
-    assert_eq!(refused, [Put::Refused(Some(Box::new(first)))]);
+    assert_eq!(refused, [PutResult::Refused(Some(Box::new(first)))]);
 }
 
 pub(super) async fn a_new_content_takes_the_place_of_the_old(store: &dyn Store) {
@@ -129,7 +129,7 @@ pub(super) async fn a_new_content_takes_the_place_of_the_old(store: &dyn Store) 
     let mut late = skill("c", None);
     late.replaces = Some((old.id, old.version));
     let refused = store.put_skills(vec![late]).await.unwrap();
-    assert_eq!(refused, [Put::Refused(Some(Box::new(new.clone())))]);
+    assert_eq!(refused, [PutResult::Refused(Some(Box::new(new.clone())))]);
     assert_eq!(store.remove_skill(old.id).await.unwrap(), Some(new));
     assert_eq!(store.skill_by_id(old.id).await.unwrap(), None);
     let fresh = put(store, skill("d", None)).await;
@@ -161,15 +161,15 @@ pub(super) async fn a_slot_brings_one_run(store: &dyn Store) {
         new
     };
     let first = store.admit(fire("r1")).await.unwrap();
-    assert!(matches!(first, Admitted::New { .. }));
+    assert!(matches!(first, AdmissionResult::New { .. }));
     // The one who comes late finds the run, or, for a slot that is gone, nothing.
-    let Admitted::Existing(found) = store.admit(fire("r2")).await.unwrap() else {
+    let AdmissionResult::Existing(found) = store.admit(fire("r2")).await.unwrap() else {
         panic!("the slot ran twice");
     };
     assert_eq!(found.id, id("r1"));
     let mut wrong = fire("r3");
     wrong.slot = Some(at(61));
-    assert_eq!(store.admit(wrong).await.unwrap(), Admitted::Stale);
+    assert_eq!(store.admit(wrong).await.unwrap(), AdmissionResult::Stale);
     assert_eq!(store.next_due().await.unwrap(), Some(at(120)));
     assert_eq!(standing(store, skill.id).await.version, skill.version);
 }
@@ -186,7 +186,7 @@ pub(super) async fn a_slot_that_was_decided_before_a_rest_is_decided_anew(store:
         fire.overlap = Overlap::Skip;
         fire.step = Some(step(&read, 60, Some(120)));
         fire.claim = claim;
-        assert_eq!(store.admit(fire).await.unwrap(), Admitted::Stale);
+        assert_eq!(store.admit(fire).await.unwrap(), AdmissionResult::Stale);
     }
     let old = step(&read, 60, Some(120));
     let new = step(&resting, 60, Some(120));
@@ -262,7 +262,7 @@ pub(super) async fn the_last_slot_ends_a_skill_unless_it_runs(store: &dyn Store)
 
 fn failed(after: Aftermath) -> Batch {
     let mut end = success(9);
-    if let Then::Finish(finish) = &mut end.then {
+    if let RunState::Finish(finish) = &mut end.then {
         finish.outcome = Outcome::Error;
         finish.aftermath = Some(Box::new(after));
     }
@@ -425,7 +425,7 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
     let lease = super::support::start(store, "r1", "a").await;
     let park = Batch {
         events: vec![event("blocked")],
-        then: Then::Park {
+        then: RunState::Park {
             wake_at: Some(at(900)),
             waiting_for: WaitReason {
                 kind: WaitKind::Tool,
@@ -451,7 +451,7 @@ pub(super) async fn held_skills_are_not_claimed(store: &dyn Store) {
     assert_eq!(store.held("a").await.unwrap(), Some(at(3)));
     let mut fire = admission("r1", "a");
     fire.claim = Some(first_claim(Batch::default()));
-    let Admitted::New { lease, .. } = store.admit(fire).await.unwrap() else {
+    let AdmissionResult::New { lease, .. } = store.admit(fire).await.unwrap() else {
         panic!("it is new");
     };
     assert_eq!(lease, None);

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use deft_store::WaitReason;
 use deft_store::{
-    Admission, Admitted, Answer, Appended, Batch, Claim, Claimed, Decision, Error, Finish,
-    FirstClaim, Lease, NewApproval, NewEvent, RunRow, Store, Then, Write,
+    Admission, AdmissionResult, Answer, AppendResult, Batch, Claim, ClaimedRun, Decision, Error,
+    Finish, FirstClaim, Lease, NewApproval, NewEvent, RunRow, RunState, Store, Write,
 };
 
 /// An instant, so many seconds after some other.
@@ -70,7 +70,7 @@ pub(super) fn events(kinds: &[&str]) -> Batch {
 
 pub(super) fn park(wake_at: Option<Timestamp>) -> Batch {
     Batch {
-        then: Then::Park {
+        then: RunState::Park {
             wake_at,
             waiting_for: WaitReason {
                 kind: WaitKind::Answer,
@@ -83,7 +83,7 @@ pub(super) fn park(wake_at: Option<Timestamp>) -> Batch {
 
 pub(super) fn success(second: i64) -> Batch {
     Batch {
-        then: Then::Finish(Finish {
+        then: RunState::Finish(Finish {
             outcome: Outcome::Success,
             outputs: Some("2".to_owned()),
             error: None,
@@ -143,9 +143,9 @@ pub(super) fn wish(owner: &str, second: i64) -> Claim {
 /// Admits a run that has to be new.
 pub(super) async fn admit(store: &dyn Store, run: Admission) -> RunRow {
     match store.admit(run).await.unwrap() {
-        Admitted::New { run, .. } => run,
-        Admitted::Existing(run) => panic!("{} was there", run.id),
-        Admitted::Stale => panic!("its slot was settled before"),
+        AdmissionResult::New { run, .. } => run,
+        AdmissionResult::Existing(run) => panic!("{} was there", run.id),
+        AdmissionResult::Stale => panic!("its slot was settled before"),
     }
 }
 
@@ -154,13 +154,13 @@ pub(super) async fn start(store: &dyn Store, run: &str, skill: &str) -> Lease {
     let mut admission = admission(run, skill);
     admission.claim = Some(first_claim(Batch::default()));
     match store.admit(admission).await.unwrap() {
-        Admitted::New { lease, .. } => lease.unwrap(),
-        Admitted::Existing(run) => panic!("{} was there", run.id),
-        Admitted::Stale => panic!("its slot was settled before"),
+        AdmissionResult::New { lease, .. } => lease.unwrap(),
+        AdmissionResult::Existing(run) => panic!("{} was there", run.id),
+        AdmissionResult::Stale => panic!("its slot was settled before"),
     }
 }
 
-pub(super) async fn claim(store: &dyn Store, second: i64) -> Option<Claimed> {
+pub(super) async fn claim(store: &dyn Store, second: i64) -> Option<ClaimedRun> {
     store.claim(wish("me", second)).await.unwrap()
 }
 
@@ -170,7 +170,7 @@ pub(super) async fn next(store: &dyn Store, second: i64) -> Option<String> {
     Some(claimed.run.id.to_string())
 }
 
-pub(super) async fn append(store: &dyn Store, lease: &Lease, batch: Batch) -> Appended {
+pub(super) async fn append(store: &dyn Store, lease: &Lease, batch: Batch) -> AppendResult {
     store.append(lease, batch).await.unwrap()
 }
 

@@ -26,7 +26,7 @@ fn with(write: Write, batch: Batch) -> Batch {
     }
 }
 
-/// In the row, and for whoever has ended it; calls of the last batch count.
+/// The row and the answer to the last batch both include the calls of that batch.
 pub(super) async fn a_row_says_what_its_run_spent(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let first = with(call(&lease, "k1", 100_000, 3), Batch::default());
@@ -38,13 +38,13 @@ pub(super) async fn a_row_says_what_its_run_spent(store: &dyn Store) {
         r#"{"input_tokens":40,"output_tokens":10,"cost_usd":0.3,"llm_calls":4}"#.to_owned();
     assert_eq!(told.as_ref(), Some(&expected));
     assert_eq!(row(store, "r1").await.usage, Some(expected));
-    // One that asked nobody says nothing, whatever others did.
+    // A run without model calls has no usage, whatever other runs used.
     let lease = start(store, "r2", "a").await;
     assert_eq!(append(store, &lease, success(9)).await.usage, None);
     assert_eq!(row(store, "r2").await.usage, None);
 }
 
-/// Whoever cancels it, while nobody drives it.
+/// A run that is cancelled without a driver.
 pub(super) async fn a_cancelled_run_says_it_too(store: &dyn Store) {
     for run in ["r1", "r2"] {
         let lease = start(store, run, run).await;

@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use super::State;
 use super::run::{Run, earlier};
 use deft_store::{
-    Admission, Admitted, CancelState, Error, Finish, FirstClaim, Lease, NewEvent, backend,
+    Admission, AdmissionResult, CancelState, Error, Finish, FirstClaim, Lease, NewEvent, backend,
 };
 
 impl State {
-    pub(super) fn admit(&mut self, mut run: Admission) -> Result<Admitted, Error> {
+    pub(super) fn admit(&mut self, mut run: Admission) -> Result<AdmissionResult, Error> {
         if let Some(n) = self.twin(&run) {
-            return Ok(Admitted::Existing(self.row(n)));
+            return Ok(AdmissionResult::Existing(self.row(n)));
         }
         let claim = run.claim.take();
         let step = run.step.take();
@@ -22,7 +22,7 @@ impl State {
         if let Some(step) = &step
             && !self.step(step)
         {
-            return Ok(Admitted::Stale);
+            return Ok(AdmissionResult::Stale);
         }
         let (overlap, at) = (run.overlap, run.at);
         let others = match overlap {
@@ -48,7 +48,7 @@ impl State {
             aside.into_iter().for_each(|event| self.push(n, event));
         }
         let (lease, first_seq) = given.map_or((None, None), |(lease, seq)| (Some(lease), seq));
-        Ok(Admitted::New {
+        Ok(AdmissionResult::New {
             run: self.row(n),
             lease,
             first_seq,
@@ -94,12 +94,12 @@ impl State {
         n
     }
 
-    fn skip(&mut self, run: &Admission, other: usize) -> Admitted {
+    fn skip(&mut self, run: &Admission, other: usize) -> AdmissionResult {
         let error = backend::in_the_way(self.runs[other].row.id.as_str());
         let at = run.at;
         let n = self.insert(run);
         self.finish(n, ended(Outcome::Skipped, error, at));
-        Admitted::New {
+        AdmissionResult::New {
             run: self.row(n),
             lease: None,
             first_seq: None,
@@ -143,7 +143,7 @@ impl State {
         }
     }
 
-    /// Ends a run that nobody drives; leaves word for whoever drives it otherwise.
+    /// Ends a run without a driver; otherwise records the request for its driver.
     fn stop(&mut self, n: usize, by: &str, at: Timestamp, closing: &[NewEvent]) {
         let run = &mut self.runs[n];
         if run.row.status == RunStatus::Done {

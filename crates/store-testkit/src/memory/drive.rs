@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use super::State;
 use super::run::{Run, earlier};
 use deft_store::{
-    Appended, Batch, Claim, Claimed, Error, Finish, Lease, NewEvent, RunRow, StoredEvent, Then,
-    WaitReason, Write,
+    AppendResult, Batch, Claim, ClaimedRun, Error, Finish, Lease, NewEvent, RunRow, RunState,
+    StoredEvent, WaitReason, Write,
 };
 
 impl State {
-    pub(super) fn claim(&mut self, wish: Claim) -> Option<Claimed> {
+    pub(super) fn claim(&mut self, wish: Claim) -> Option<ClaimedRun> {
         if !self.within(wish.global_limit) {
             return None;
         }
@@ -23,7 +23,7 @@ impl State {
         };
         let lease = self.lease(n, wish.owner, wish.until, wish.now);
         let run = &self.runs[n];
-        Some(Claimed {
+        Some(ClaimedRun {
             run: run.row.clone(),
             lease,
             events: run.events.iter().map(|e| self.events[*e].clone()).collect(),
@@ -80,16 +80,16 @@ impl State {
         }
     }
 
-    pub(super) fn append(&mut self, lease: &Lease, batch: Batch) -> Result<Appended, Error> {
+    pub(super) fn append(&mut self, lease: &Lease, batch: Batch) -> Result<AppendResult, Error> {
         let held = |run: &Run| run.row.status == RunStatus::Running && run.token == lease.token;
         let n = self.find(&lease.run).filter(|n| held(&self.runs[*n]));
         let n = n.ok_or_else(|| Error::fenced(&lease.run))?;
         self.people.check_free(&batch.writes)?;
-        if let Then::Finish(finish) = &batch.then {
+        if let RunState::Finish(finish) = &batch.then {
             self.skills.check(finish.aftermath.as_deref())?;
         }
         let first_seq = self.apply(n, batch);
-        Ok(Appended {
+        Ok(AppendResult {
             first_seq,
             cancel_by: self.runs[n].row.cancel_by.clone(),
             usage: self.runs[n].row.usage.clone(),
@@ -105,12 +105,12 @@ impl State {
         }
         self.write_all(n, batch.writes);
         match batch.then {
-            Then::Continue => {}
-            Then::Park {
+            RunState::Continue => {}
+            RunState::Park {
                 wake_at,
                 waiting_for,
             } => self.park(n, wake_at, waiting_for),
-            Then::Finish(finish) => self.finish(n, finish),
+            RunState::Finish(finish) => self.finish(n, finish),
         }
         if any { first } else { 0 }
     }

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::State;
 use deft_store::backend::{Balance, amount, bucket_end};
 use deft_store::{
-    Error, Estimate, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow, bucket,
-    run_scope,
+    Error, Estimate, Lease, ReservationResult, Reserve, Spend, SpentFilter, SpentRow, UsageRow,
+    bucket, run_scope,
 };
 
 /// The number of a run and the key of a call of it.
@@ -32,7 +32,11 @@ struct Reservation {
 }
 
 impl State {
-    pub(super) fn reserve(&mut self, lease: &Lease, wish: Reserve) -> Result<Reserved, Error> {
+    pub(super) fn reserve(
+        &mut self,
+        lease: &Lease,
+        wish: Reserve,
+    ) -> Result<ReservationResult, Error> {
         let held = |n: &usize| {
             let run = &self.runs[*n];
             run.row.status == RunStatus::Running && run.token == lease.token
@@ -44,12 +48,12 @@ impl State {
 }
 
 impl Books {
-    fn reserve(&mut self, n: usize, wish: Reserve) -> Reserved {
+    fn reserve(&mut self, n: usize, wish: Reserve) -> ReservationResult {
         let key = (n, wish.key.clone());
         for limit in &wish.scopes {
             let balance = self.balance(&limit.scope, &key);
             if let Some(refusal) = balance.refuse(limit, &wish) {
-                return Reserved::Refused(refusal);
+                return ReservationResult::Refused(refusal);
             }
         }
         let scopes = wish.scopes.into_iter().map(|limit| limit.scope);
@@ -60,7 +64,7 @@ impl Books {
             estimate: wish.estimate,
         };
         self.reserved.insert(key, reservation);
-        Reserved::Granted
+        ReservationResult::Granted
     }
 
     /// How a scope stands without what is reserved under a key.

@@ -10,7 +10,7 @@ use deft_store::{
     FactFilter, FactRow, NewFact, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, NoticeStatus,
 };
 
-/// A run, how often it had finished, and the key of the notice; no run for those of nobody.
+/// A run, how often it had finished, and the key of the notice; some notices belong to no run.
 type NoticeKey = (Option<usize>, u32, String);
 
 #[derive(Default)]

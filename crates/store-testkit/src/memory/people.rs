@@ -6,7 +6,9 @@ use deft_model::RunStatus;
 
 use super::State;
 use super::run::{Run, earlier};
-use deft_store::{ApprovalRow, Decided, Decision, Error, Grant, NewApproval, Write, backend};
+use deft_store::{
+    ApprovalRow, Decision, DecisionResult, Error, Grant, NewApproval, Write, backend,
+};
 
 /// What people were asked and what they said.
 #[derive(Default)]
@@ -19,7 +21,7 @@ pub(super) struct People {
 struct Question {
     row: ApprovalRow,
     run: usize,
-    /// The run ended before anybody answered.
+    /// The run ended before a person answered.
     closed: bool,
     /// The run was deleted.
     gone: bool,
@@ -104,13 +106,13 @@ impl People {
 }
 
 impl State {
-    pub(super) fn decide(&mut self, approval: &str, decision: Decision) -> Decided {
+    pub(super) fn decide(&mut self, approval: &str, decision: Decision) -> DecisionResult {
         let Some(place) = self.people.by_id.get(approval) else {
-            return Decided::Unknown;
+            return DecisionResult::Unknown;
         };
         let question = &mut self.people.questions[*place];
         if !question.is_open() {
-            return Decided::Already(question.row.clone());
+            return DecisionResult::Already(question.row.clone());
         }
         let (n, at) = (question.run, Some(decision.at));
         question.row.decision = Some(decision);
@@ -120,6 +122,6 @@ impl State {
             RunStatus::Running => run.nudged = earlier(run.nudged, at),
             RunStatus::Queued | RunStatus::Done => {}
         });
-        Decided::Accepted(row)
+        DecisionResult::Accepted(row)
     }
 }

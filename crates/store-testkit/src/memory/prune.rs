@@ -3,10 +3,10 @@
 use deft_model::RunStatus;
 
 use super::State;
-use deft_store::{Prune, Pruned, RunRow};
+use deft_store::{Prune, PruneResult, RunRow};
 
 impl State {
-    pub(super) fn prune(&mut self, wish: &Prune) -> Pruned {
+    pub(super) fn prune(&mut self, wish: &Prune) -> PruneResult {
         let old = |row: &RunRow| {
             row.status == RunStatus::Done && row.finished_at.is_some_and(|at| at < wish.before)
         };
@@ -19,7 +19,7 @@ impl State {
             found.take(wish.limit as usize).collect()
         };
         let events = found.iter().map(|n| self.runs[*n].events.len() as u64);
-        let pruned = Pruned {
+        let pruned = PruneResult {
             runs: found.iter().map(|n| self.runs[*n].row.id.clone()).collect(),
             events: events.sum(),
             results: self.aside.expired(wish.now),

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use super::State;
 use super::run::Run;
 use deft_store::{
-    Admission, Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillOrigin,
-    SkillRow, SlotStep,
+    Admission, Aftermath, Error, NewSkill, PassedSlots, PutResult, SkillChange, SkillFilter,
+    SkillOrigin, SkillRow, SlotStep,
 };
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Skills {
 }
 
 impl Skills {
-    pub(super) fn put(&mut self, new: NewSkill) -> Put {
+    pub(super) fn put(&mut self, new: NewSkill) -> PutResult {
         let twin = self.by_name(&new.text.skill);
         match (new.replaces, twin) {
             (None, None) => {
@@ -36,14 +36,14 @@ impl Skills {
                     Some(row) if free && row.version == version => {
                         self.store(id, row.created_at, version + 1, new)
                     }
-                    found => Put::Refused(twin.or(found).map(Box::new)),
+                    found => PutResult::Refused(twin.or(found).map(Box::new)),
                 }
             }
-            (None, Some(twin)) => Put::Refused(Some(Box::new(twin))),
+            (None, Some(twin)) => PutResult::Refused(Some(Box::new(twin))),
         }
     }
 
-    fn store(&mut self, id: i64, created_at: Timestamp, version: u64, new: NewSkill) -> Put {
+    fn store(&mut self, id: i64, created_at: Timestamp, version: u64, new: NewSkill) -> PutResult {
         self.remove(id);
         let row = SkillRow {
             id,
@@ -57,7 +57,7 @@ impl Skills {
         self.by_name.insert(row.text.skill.clone(), id);
         self.rows.insert(id, (row.clone(), new.content));
         self.list_next(&row);
-        Put::Stored(Box::new(row))
+        PutResult::Stored(Box::new(row))
     }
 
     /// Changes a row and keeps the order of time true to it.

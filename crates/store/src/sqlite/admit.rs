@@ -9,21 +9,23 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
-use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, Write, backend};
+use crate::{
+    Admission, AdmissionResult, Error, FirstClaim, Lease, NewEvent, RunRow, Write, backend,
+};
 
-pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault> {
+pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult, Fault> {
     if let Some(wish) = &run.claim
         && takes_slot(db, run, wish)?
     {
         return new_run(run, 1).driven(db, run, wish, Vec::new());
     }
     if let Some(twin) = twin(db, run)? {
-        return Ok(Admitted::Existing(twin));
+        return Ok(AdmissionResult::Existing(twin));
     }
     if let Some(step) = &run.step
         && !skills::step(db, step)?
     {
-        return Ok(Admitted::Stale);
+        return Ok(AdmissionResult::Stale);
     }
     append::check_questions(db, &run.writes)?;
     if let Some(wish) = &run.claim {
@@ -125,7 +127,7 @@ fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     known(db, "skill = ?1 AND slot = ?2", values)
 }
 
-/// A run that is there, or what is left of one that was deleted.
+/// A stored run, or the tombstone of a deleted one.
 fn known(
     db: &Connection,
     which: &str,
@@ -157,7 +159,7 @@ fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> 
     Ok(active.collect::<Result<_, _>>()?)
 }
 
-fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<Admitted, Fault> {
+fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<AdmissionResult, Fault> {
     let mut new = new_run(run, 0);
     let row = &mut new.row;
     row.status = RunStatus::Done;
@@ -220,11 +222,11 @@ impl NewRun {
         aside: &[NewEvent],
         writes: &[Write],
         cancelled: Vec<RunId>,
-    ) -> Result<Admitted, Fault> {
+    ) -> Result<AdmissionResult, Fault> {
         let n = self.insert(db, 0, None)?;
         append::add_events(db, n, aside)?;
         append::write_all(db, n, writes)?;
-        Ok(Admitted::New {
+        Ok(AdmissionResult::New {
             run: self.row,
             lease: None,
             first_seq: None,
@@ -239,7 +241,7 @@ impl NewRun {
         run: &Admission,
         wish: &FirstClaim,
         cancelled: Vec<RunId>,
-    ) -> Result<Admitted, Fault> {
+    ) -> Result<AdmissionResult, Fault> {
         self.row.status = RunStatus::Running;
         self.row.owner = Some(wish.owner.clone());
         self.row.started_at = Some(self.row.admitted_at);
@@ -247,8 +249,8 @@ impl NewRun {
         append::write_all(db, n, &run.writes)?;
         let (first_seq, _) = append::apply(db, n, &wish.batch)?;
         let run = match &wish.batch.then {
-            crate::Then::Continue => self.row,
-            crate::Then::Park { .. } | crate::Then::Finish(_) => claim::row(db, n)?,
+            crate::RunState::Continue => self.row,
+            crate::RunState::Park { .. } | crate::RunState::Finish(_) => claim::row(db, n)?,
         };
         let lease = Some(Lease {
             run: run.id.clone(),
@@ -256,7 +258,7 @@ impl NewRun {
             token: 1,
         });
         let first_seq = (!wish.batch.events.is_empty()).then_some(first_seq);
-        Ok(Admitted::New {
+        Ok(AdmissionResult::New {
             run,
             lease,
             first_seq,

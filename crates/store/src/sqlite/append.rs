@@ -1,4 +1,4 @@
-//! What the holder of a lease writes: events, what changes with them, what becomes of the run.
+//! Writes of the holder of a lease: events, changes with them, and the next state of the run.
 //!
 //! The usual batch, a few events of a run that goes on, touches the events and their index only.
 
@@ -9,14 +9,14 @@ use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
 use super::{conversations, damage, finish, ledger, outbox, skills};
 use crate::{
-    Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, WaitReason, Write,
-    backend,
+    AppendResult, Batch, Error, Lease, NewApproval, NewEvent, RunState, StoredEvent, WaitReason,
+    Write, backend,
 };
 
 /// So many stale results are deleted for one that is written, at most.
 const SWEEP: u32 = 32;
 
-pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Appended, Fault> {
+pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<AppendResult, Fault> {
     let sql = "SELECT n, cancel_by FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
     let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
@@ -27,7 +27,7 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
     };
     check_questions(db, &batch.writes)?;
     let (first_seq, usage) = apply(db, n, batch)?;
-    Ok(Appended {
+    Ok(AppendResult {
         first_seq,
         cancel_by,
         usage,
@@ -42,7 +42,7 @@ pub(super) fn apply(
     batch: &Batch,
 ) -> Result<(u64, Option<String>), Fault> {
     // First what may be refused, so that there is nothing to undo if it is.
-    if let Then::Finish(finish) = &batch.then
+    if let RunState::Finish(finish) = &batch.then
         && let Some(aftermath) = &finish.aftermath
     {
         skills::aftermath(db, aftermath)?;
@@ -51,12 +51,12 @@ pub(super) fn apply(
     write_all(db, n, &batch.writes)?;
     let mut usage = None;
     match &batch.then {
-        Then::Continue => {}
-        Then::Park {
+        RunState::Continue => {}
+        RunState::Park {
             wake_at,
             waiting_for,
         } => park(db, n, maybe(*wake_at), waiting_for)?,
-        Then::Finish(finish) => usage = finish::finish(db, n, finish)?,
+        RunState::Finish(finish) => usage = finish::finish(db, n, finish)?,
     }
     Ok((first_seq, usage))
 }

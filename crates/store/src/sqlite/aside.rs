@@ -1,5 +1,4 @@
-//! What is kept beside runs: revisions, files that were good, cached results, catalogs of servers.
-
+//! Data beside runs: revisions, files that were good, cached results, catalogs of servers.
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -12,9 +12,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
 use super::{append, damage, ledger};
-use crate::{Claim, Claimed, Lease, RunRow};
+use crate::{Claim, ClaimedRun, Lease, RunRow};
 
-pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<Claimed>, Fault> {
+pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<ClaimedRun>, Fault> {
     if !room_in_all(db, wish.global_limit)? {
         return Ok(None);
     }
@@ -159,7 +159,7 @@ fn first(
     Ok(None)
 }
 
-fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<Claimed, Fault> {
+fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     let (mut run, n, token) = db.prepare_cached(sql)?.query_row([n], row::run_and_token)?;
     let now = row::rounded(wish.now);
@@ -180,7 +180,7 @@ fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<Claimed, Fault> {
         micros(wish.until),
         micros(now)
     ])?;
-    Ok(Claimed {
+    Ok(ClaimedRun {
         lease: Lease {
             run: run.id.clone(),
             owner: wish.owner.clone(),

@@ -198,7 +198,7 @@ impl WriteConnection {
                 continue;
             };
             if self.db.is_autocommit() {
-                // A full disk may end the transaction on the spot, for everybody.
+                // A full disk may end the transaction on the spot, for all callers that share it.
                 return Err(error);
             }
             if self.db.total_changes() != before {

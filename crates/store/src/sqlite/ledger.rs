@@ -11,9 +11,13 @@ use super::damage;
 use super::fault::Fault;
 use super::row::{self, micros, natural, signed};
 use crate::ledger::{Balance, amount, bucket, bucket_end};
-use crate::{Error, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow};
+use crate::{Error, Lease, ReservationResult, Reserve, Spend, SpentFilter, SpentRow, UsageRow};
 
-pub(super) fn reserve(db: &Connection, lease: &Lease, wish: &Reserve) -> Result<Reserved, Fault> {
+pub(super) fn reserve(
+    db: &Connection,
+    lease: &Lease,
+    wish: &Reserve,
+) -> Result<ReservationResult, Fault> {
     let sql = "SELECT n FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
     let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
@@ -25,7 +29,7 @@ pub(super) fn reserve(db: &Connection, lease: &Lease, wish: &Reserve) -> Result<
     for limit in &wish.scopes {
         let balance = balance(db, &limit.scope, n, &wish.key)?;
         if let Some(refusal) = balance.refuse(limit, wish) {
-            return Ok(Reserved::Refused(refusal));
+            return Ok(ReservationResult::Refused(refusal));
         }
     }
     unreserve(db, n, &wish.key)?;
@@ -44,7 +48,7 @@ pub(super) fn reserve(db: &Connection, lease: &Lease, wish: &Reserve) -> Result<
             number(wish.estimate.micros),
         ])?;
     }
-    Ok(Reserved::Granted)
+    Ok(ReservationResult::Granted)
 }
 
 /// The owner of a run is dead or late: what its calls have probably used is spent in the place of

@@ -6,13 +6,13 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::damage;
 use super::fault::Fault;
 use super::row::{self, APPROVAL, micros};
-use crate::{ApprovalRow, Decided, Decision, Grant};
+use crate::{ApprovalRow, Decision, DecisionResult, Grant};
 
 pub(super) fn decide(
     db: &Connection,
     approval: &str,
     decision: &Decision,
-) -> Result<Decided, Fault> {
+) -> Result<DecisionResult, Fault> {
     let sql = format!(
         "SELECT {APPROVAL}, closed_at, run.n, run.status FROM approval \
          JOIN run ON run.n = approval.run WHERE approval.id = ?1"
@@ -27,10 +27,10 @@ pub(super) fn decide(
         ))
     });
     let Some((mut asked, closed, n, status)) = found.optional()? else {
-        return Ok(Decided::Unknown);
+        return Ok(DecisionResult::Unknown);
     };
     if closed || asked.decision.is_some() {
-        return Ok(Decided::Already(asked));
+        return Ok(DecisionResult::Already(asked));
     }
     let at = micros(decision.at);
     let sql = "UPDATE approval SET answer = ?2, decided_by = ?3, decided_at = ?4 WHERE id = ?1";
@@ -41,7 +41,7 @@ pub(super) fn decide(
         at: row::rounded(decision.at),
         ..decision.clone()
     });
-    Ok(Decided::Accepted(asked))
+    Ok(DecisionResult::Accepted(asked))
 }
 
 /// Makes a parked run due, and one that is about to park due when it does.

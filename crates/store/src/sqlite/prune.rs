@@ -8,15 +8,15 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::row::{self, micros};
-use crate::{Prune, Pruned};
+use crate::{Prune, PruneResult};
 
 /// Runs that are over and old, and the rows of other tables that go with them.
 /// A run with a queued notice is kept.
 const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT EXISTS \
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
-/// What there is to delete.
-pub(super) fn count(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
+/// The rows to delete.
+pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
     let before = micros(wish.before);
     let sql = format!("SELECT id {OLD} ORDER BY n");
     let mut runs = db.prepare_cached(&sql)?;
@@ -26,7 +26,7 @@ pub(super) fn count(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     };
     let events = format!("SELECT count(*) FROM event WHERE run IN (SELECT n {OLD})");
     let results = "SELECT count(*) FROM cache WHERE expires_at <= ?1";
-    Ok(Pruned {
+    Ok(PruneResult {
         runs: runs.collect::<Result<_, _>>()?,
         events: number(&events, before)?,
         results: number(results, micros(wish.now))?,
@@ -34,7 +34,7 @@ pub(super) fn count(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
 }
 
 /// Deletes it. Questions and notices go with their runs by reference.
-pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
+pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
     let found = found(db, wish)?;
     let mut events = 0;
     for (n, _) in &found {
@@ -58,7 +58,7 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     }
     let sql = "DELETE FROM cache WHERE expires_at <= ?1";
     let results = db.prepare_cached(sql)?.execute([micros(wish.now)])?;
-    Ok(Pruned {
+    Ok(PruneResult {
         runs: found.into_iter().map(|(_, id)| id).collect(),
         events,
         results: results as u64,

@@ -19,7 +19,7 @@ macro_rules! run_columns {
 
 pub(super) use run_columns;
 
-/// The same columns of what is left of a deleted run, as far as [`run`] reads them.
+/// The same columns of the tombstone of a deleted run, as far as [`run`] reads them.
 pub(super) const SPENT: &str = "id, skill, revision, tier, agent_id, cause, slot, key, parent, \
      'done', outcome, inputs, NULL, NULL, NULL, admitted_at, started_at, finished_at, NULL, NULL, \
      NULL, NULL, finish_ordinal, slot_until, slot_count, NULL";

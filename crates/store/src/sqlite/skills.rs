@@ -9,8 +9,8 @@ use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
 use super::{damage, outbox};
 use crate::{
-    Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillOrigin, SkillRow,
-    SkillText, SlotStep, Standing, Timeline,
+    Aftermath, Error, NewSkill, PassedSlots, PutResult, SkillChange, SkillFilter, SkillOrigin,
+    SkillRow, SkillText, SlotStep, Standing, Timeline,
 };
 
 const COLUMNS: &str = "id, skill, agent_id, name, origin, revision, tier, trigger_type, timing, \
@@ -66,11 +66,11 @@ fn origin_from_word(word: &str) -> Option<SkillOrigin> {
         .find(|known| origin(*known) == word)
 }
 
-pub(super) fn put(db: &Connection, skills: &[NewSkill]) -> Result<Vec<Put>, Fault> {
+pub(super) fn put(db: &Connection, skills: &[NewSkill]) -> Result<Vec<PutResult>, Fault> {
     skills.iter().map(|skill| put_one(db, skill)).collect()
 }
 
-fn put_one(db: &Connection, skill: &NewSkill) -> Result<Put, Fault> {
+fn put_one(db: &Connection, skill: &NewSkill) -> Result<PutResult, Fault> {
     let twin = by_name(db, &skill.text.skill)?;
     match (skill.replaces, twin) {
         (None, None) => insert(db, skill),
@@ -78,14 +78,14 @@ fn put_one(db: &Connection, skill: &NewSkill) -> Result<Put, Fault> {
             let free = twin.as_ref().is_none_or(|twin| twin.id == id);
             match by_id(db, id)? {
                 Some(row) if free && row.version == version => replace(db, skill, id),
-                found => Ok(Put::Refused(twin.or(found).map(Box::new))),
+                found => Ok(PutResult::Refused(twin.or(found).map(Box::new))),
             }
         }
-        (None, Some(twin)) => Ok(Put::Refused(Some(Box::new(twin)))),
+        (None, Some(twin)) => Ok(PutResult::Refused(Some(Box::new(twin)))),
     }
 }
 
-fn insert(db: &Connection, skill: &NewSkill) -> Result<Put, Fault> {
+fn insert(db: &Connection, skill: &NewSkill) -> Result<PutResult, Fault> {
     let sql = "INSERT INTO skill (skill, agent_id, name, origin, revision, tier, trigger_type, \
                timing, required_tools, content, disabled, streak, backoff_until, alerted_at, \
                notified_at, last_run_at, last_run_status, last_run_summary, anchor, next_at, \
@@ -98,7 +98,7 @@ fn insert(db: &Connection, skill: &NewSkill) -> Result<Put, Fault> {
     Ok(stored(skill, id, skill.at, 1))
 }
 
-fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<Put, Fault> {
+fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<PutResult, Fault> {
     let sql = "UPDATE skill SET skill = ?1, agent_id = ?2, name = ?3, origin = ?4, revision = ?5, \
                tier = ?6, trigger_type = ?7, timing = ?8, required_tools = ?9, content = ?10, \
                disabled = ?11, streak = ?12, backoff_until = ?13, alerted_at = ?14, \
@@ -148,8 +148,8 @@ fn values(skill: &NewSkill) -> Vec<Value> {
     ]
 }
 
-fn stored(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> Put {
-    Put::Stored(Box::new(SkillRow {
+fn stored(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> PutResult {
+    PutResult::Stored(Box::new(SkillRow {
         id,
         text: skill.text.clone(),
         standing: rounded(&skill.standing),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use deft_model::WaitKind;
 use deft_store::WaitReason;
 use deft_store::{
-    Batch, Claim, Estimate, Lease, Limit, Reserve, Reserved, Spend, SpentFilter, SpentRow, Sqlite,
-    SqliteOptions, Store, Then, Write,
+    Batch, Claim, Estimate, Lease, Limit, ReservationResult, Reserve, RunState, Spend, SpentFilter,
+    SpentRow, Sqlite, SqliteOptions, Store, Write,
 };
 use deft_store_testkit::Memory;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ const RUNS: usize = 20;
 const LIMIT: u64 = 500;
 const SCOPE: &str = "all@2026-11-15";
 
-/// What becomes of a call that was reserved for.
+/// How a call with a reservation ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// It used so many tokens less or more than was reserved; recorded once or twice.
@@ -83,7 +83,7 @@ impl Runner {
             at: at(1),
         };
         let answer = self.store.reserve(&self.lease, wish).await.unwrap();
-        answer == Reserved::Granted
+        answer == ReservationResult::Granted
     }
 
     async fn end(&mut self, key: &str, tokens: u64, end: End) {
@@ -113,7 +113,7 @@ impl Runner {
                 self.claim().await;
             }
             End::Park => {
-                let park = Then::Park {
+                let park = RunState::Park {
                     wake_at: Some(at(2)),
                     waiting_for: WaitReason {
                         kind: WaitKind::Time,

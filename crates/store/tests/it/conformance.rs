@@ -13,7 +13,7 @@ async fn sqlite_keeps_the_rules() {
     sqlite().await;
 }
 
-/// On such a runtime whoever is alone commits on the thread that asks.
+/// On such a runtime a caller without other waiters commits on its own thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn sqlite_keeps_the_rules_on_the_thread_that_asks() {
     sqlite().await;

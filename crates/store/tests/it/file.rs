@@ -85,7 +85,7 @@ async fn words_are_found_after_reopening_and_by_who_only_reads() {
     assert_eq!(left, 1);
 }
 
-/// Beside a log that somebody else keeps, and with no log at all.
+/// Beside a log that another process keeps, and with no log at all.
 #[tokio::test]
 async fn a_store_can_be_opened_only_to_be_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -308,7 +308,7 @@ fn a_folder_that_is_missing_or_closed_is_named() {
     let error = refusal(&missing);
     assert!(matches!(error, Error::NoAccess { .. }), "{error}");
     assert!(error.hint().is_some());
-    // A folder that nobody can write to, not even root.
+    // A folder that no user can write to, not even root.
     let closed = refusal(Path::new("/proc/self/deft.db"));
     assert!(matches!(closed, Error::NoAccess { .. }), "{closed}");
     let itself = refusal(folder.path());

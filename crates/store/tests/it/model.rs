@@ -9,8 +9,8 @@ use std::fmt::Debug;
 use deft_model::{Outcome, Overlap, RunId, RunStatus, WaitKind};
 use deft_store::WaitReason;
 use deft_store::{
-    Admission, Admitted, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
-    NewApproval, NewEvent, Prune, RunFilter, Sqlite, SqliteOptions, Store, Then, Write,
+    Admission, AdmissionResult, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
+    NewApproval, NewEvent, Prune, RunFilter, RunState, Sqlite, SqliteOptions, Store, Write,
 };
 use deft_store_testkit::Memory;
 use jiff::Timestamp;
@@ -255,7 +255,7 @@ impl Pair {
             .same(|store| store.admit(admission.clone()))
             .await
             .unwrap();
-        if let Admitted::New { lease, .. } = admitted {
+        if let AdmissionResult::New { lease, .. } = admitted {
             self.runs += 1;
             self.leases.extend(lease);
         }
@@ -326,17 +326,17 @@ impl Pair {
         }
     }
 
-    fn then(&self, then: u8) -> Then {
+    fn then(&self, then: u8) -> RunState {
         match then {
-            0..4 => Then::Continue,
-            4..7 => Then::Park {
+            0..4 => RunState::Continue,
+            4..7 => RunState::Park {
                 wake_at: (then > 4).then(|| at(self.now + i64::from(then) * 2)),
                 waiting_for: WaitReason {
                     kind: WaitKind::Time,
                     text: "time".to_owned(),
                 },
             },
-            _ => Then::Finish(Finish {
+            _ => RunState::Finish(Finish {
                 outcome: Outcome::Error,
                 outputs: None,
                 error: Some("{}".to_owned()),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use deft_model::{Overlap, RunId};
 use deft_store::{
-    Admission, Admitted, Batch, Claim, FirstClaim, Lease, NewEvent, RunRow, Sqlite, SqliteOptions,
-    Store,
+    Admission, AdmissionResult, Batch, Claim, FirstClaim, Lease, NewEvent, RunRow, Sqlite,
+    SqliteOptions, Store,
 };
 use jiff::Timestamp;
 
@@ -51,8 +51,8 @@ pub(crate) fn admission(run: &str) -> Admission {
 
 pub(crate) async fn admit(store: &dyn Store, run: &str) -> RunRow {
     match store.admit(admission(run)).await.unwrap() {
-        Admitted::New { run, .. } | Admitted::Existing(run) => run,
-        Admitted::Stale => unreachable!(),
+        AdmissionResult::New { run, .. } | AdmissionResult::Existing(run) => run,
+        AdmissionResult::Stale => unreachable!(),
     }
 }
 
@@ -66,8 +66,8 @@ pub(crate) async fn start(store: &dyn Store, run: &str) -> Lease {
         batch: Batch::default(),
     });
     match store.admit(admission).await.unwrap() {
-        Admitted::New { lease, .. } => lease.unwrap(),
-        Admitted::Existing(_) | Admitted::Stale => unreachable!(),
+        AdmissionResult::New { lease, .. } => lease.unwrap(),
+        AdmissionResult::Existing(_) | AdmissionResult::Stale => unreachable!(),
     }
 }
 

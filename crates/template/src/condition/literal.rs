@@ -6,7 +6,7 @@ use ruff_python_ast::{
 };
 
 use super::explain::misplaced_star;
-use super::lower::{Lowered, lower as lower_expr, span};
+use super::lower::{LowerResult, lower as lower_expr, span};
 use crate::ast::{Constant, Conversion, ExprKind, FStringPart};
 use crate::error::SyntaxError;
 
@@ -16,7 +16,7 @@ const MAX_DECIMAL_DIGITS: usize = 4300;
 /// Python 3.11 takes a value inside a format, but no value inside that one's format.
 const MAX_LEVEL: usize = 2;
 
-pub(super) fn lower(text: &str, expr: &Python) -> Lowered<ExprKind> {
+pub(super) fn lower(text: &str, expr: &Python) -> LowerResult<ExprKind> {
     let constant = match expr {
         Python::BooleanLiteral(node) => Constant::Bool(node.value),
         Python::EllipsisLiteral(_) => Constant::Ellipsis,
@@ -29,7 +29,7 @@ pub(super) fn lower(text: &str, expr: &Python) -> Lowered<ExprKind> {
     Ok(ExprKind::Constant(constant))
 }
 
-fn number(text: &str, node: &python::ExprNumberLiteral) -> Lowered<Constant> {
+fn number(text: &str, node: &python::ExprNumberLiteral) -> LowerResult<Constant> {
     let span = span(node);
     match &node.value {
         Number::Int(_) => {
@@ -60,7 +60,7 @@ fn int(text: &str) -> Constant {
     }
 }
 
-fn string(text: &str, node: &python::ExprStringLiteral) -> Lowered<String> {
+fn string(text: &str, node: &python::ExprStringLiteral) -> LowerResult<String> {
     let mut joined = String::new();
     for part in &node.value {
         joined.push_str(checked(text, part)?);
@@ -70,7 +70,7 @@ fn string(text: &str, node: &python::ExprStringLiteral) -> Lowered<String> {
 
 /// The text of a literal. The parser puts a replacement character where an escape is no character,
 /// as a lone surrogate is none outside Python.
-fn checked<'t>(text: &str, literal: &'t python::StringLiteral) -> Lowered<&'t str> {
+fn checked<'t>(text: &str, literal: &'t python::StringLiteral) -> LowerResult<&'t str> {
     let span = span(literal);
     let source = &text[span.clone()];
     let replaced = literal.value.contains(char::REPLACEMENT_CHARACTER)
@@ -103,7 +103,7 @@ fn surrogate(source: &str) -> Option<std::ops::Range<usize>> {
     source.match_indices('\\').find_map(|(at, _)| escape(at))
 }
 
-fn fstring(text: &str, node: &python::ExprFString) -> Lowered<ExprKind> {
+fn fstring(text: &str, node: &python::ExprFString) -> LowerResult<ExprKind> {
     let mut parts = Vec::new();
     for part in &node.value {
         match part {
@@ -123,7 +123,7 @@ fn elements(
     found: &[Element],
     level: usize,
     parts: &mut Vec<FStringPart>,
-) -> Lowered<()> {
+) -> LowerResult<()> {
     for element in found {
         match element {
             Element::Literal(literal) => push_text(parts, &literal.value),
@@ -143,7 +143,7 @@ fn value(
     element: &python::InterpolatedElement,
     level: usize,
     parts: &mut Vec<FStringPart>,
-) -> Lowered<()> {
+) -> LowerResult<()> {
     if element.expression.is_starred_expr() {
         return Err(misplaced_star(span(element.expression.as_ref())));
     }

@@ -16,9 +16,9 @@ use crate::ast::{
 };
 use crate::error::SyntaxError;
 
-pub(super) type Lowered<T> = Result<T, SyntaxError>;
+pub(super) type LowerResult<T> = Result<T, SyntaxError>;
 
-pub(super) fn lower(text: &str, expr: &Python) -> Lowered<Expr> {
+pub(super) fn lower(text: &str, expr: &Python) -> LowerResult<Expr> {
     let span = span(expr);
     let kind = Lower { text }.kind(expr)?;
     Ok(Expr { kind, span })
@@ -33,23 +33,23 @@ struct Lower<'t> {
 }
 
 impl Lower<'_> {
-    fn expr(&self, expr: &Python) -> Lowered<Expr> {
+    fn expr(&self, expr: &Python) -> LowerResult<Expr> {
         lower(self.text, expr)
     }
 
-    fn boxed(&self, expr: &Python) -> Lowered<Box<Expr>> {
+    fn boxed(&self, expr: &Python) -> LowerResult<Box<Expr>> {
         self.expr(expr).map(Box::new)
     }
 
-    fn maybe(&self, expr: Option<&Python>) -> Lowered<Option<Box<Expr>>> {
+    fn maybe(&self, expr: Option<&Python>) -> LowerResult<Option<Box<Expr>>> {
         expr.map(|expr| self.boxed(expr)).transpose()
     }
 
-    fn exprs(&self, exprs: &[Python]) -> Lowered<Vec<Expr>> {
+    fn exprs(&self, exprs: &[Python]) -> LowerResult<Vec<Expr>> {
         exprs.iter().map(|expr| self.expr(expr)).collect()
     }
 
-    fn kind(&self, expr: &Python) -> Lowered<ExprKind> {
+    fn kind(&self, expr: &Python) -> LowerResult<ExprKind> {
         Ok(match expr {
             Python::Name(name) => ExprKind::Name(name.id.to_string()),
             Python::NoneLiteral(_)
@@ -104,7 +104,7 @@ impl Lower<'_> {
         })
     }
 
-    fn collection(&self, expr: &Python) -> Lowered<ExprKind> {
+    fn collection(&self, expr: &Python) -> LowerResult<ExprKind> {
         Ok(match expr {
             Python::List(node) => ExprKind::List(self.exprs(&node.elts)?),
             Python::Tuple(node) => ExprKind::Tuple(self.exprs(&node.elts)?),
@@ -125,17 +125,17 @@ impl Lower<'_> {
         })
     }
 
-    fn compare(&self, node: &python::ExprCompare) -> Lowered<ExprKind> {
+    fn compare(&self, node: &python::ExprCompare) -> LowerResult<ExprKind> {
         let (operands, ops) = (&node.comparators, &node.ops);
         let rest = ops.iter().zip(operands);
         let rest = rest.map(|(op, operand)| Ok((compare_op(*op), self.expr(operand)?)));
         Ok(ExprKind::Compare {
             left: self.boxed(&node.left)?,
-            rest: rest.collect::<Lowered<_>>()?,
+            rest: rest.collect::<LowerResult<_>>()?,
         })
     }
 
-    fn walrus(&self, node: &python::ExprNamed) -> Lowered<ExprKind> {
+    fn walrus(&self, node: &python::ExprNamed) -> LowerResult<ExprKind> {
         let Python::Name(name) = node.target.as_ref() else {
             let message = "only a name can stand before `:=`";
             return Err(SyntaxError::new(message, span(node.target.as_ref())));
@@ -149,7 +149,7 @@ impl Lower<'_> {
         })
     }
 
-    fn arguments(&self, arguments: &python::Arguments) -> Lowered<Vec<Argument>> {
+    fn arguments(&self, arguments: &python::Arguments) -> LowerResult<Vec<Argument>> {
         let mut lowered: Vec<Argument> = Vec::new();
         for argument in arguments.iter_source_order() {
             let argument = self.argument(argument)?;
@@ -164,7 +164,7 @@ impl Lower<'_> {
         Ok(lowered)
     }
 
-    fn argument(&self, argument: python::ArgOrKeyword<'_>) -> Lowered<Argument> {
+    fn argument(&self, argument: python::ArgOrKeyword<'_>) -> LowerResult<Argument> {
         Ok(match argument {
             python::ArgOrKeyword::Arg(Python::Starred(star)) => {
                 Argument::Star(self.expr(&star.value)?)
@@ -183,7 +183,7 @@ impl Lower<'_> {
         })
     }
 
-    fn dict_items(&self, items: &[python::DictItem]) -> Lowered<Vec<DictItem>> {
+    fn dict_items(&self, items: &[python::DictItem]) -> LowerResult<Vec<DictItem>> {
         let item = |item: &python::DictItem| {
             let value = self.expr(&item.value)?;
             Ok(match &item.key {
@@ -199,7 +199,7 @@ impl Lower<'_> {
         kind: ComprehensionKind,
         element: &Python,
         clauses: &[python::Comprehension],
-    ) -> Lowered<ExprKind> {
+    ) -> LowerResult<ExprKind> {
         Ok(ExprKind::Comprehension {
             kind,
             element: self.boxed(element)?,
@@ -207,7 +207,7 @@ impl Lower<'_> {
         })
     }
 
-    fn dict_comprehension(&self, node: &python::ExprDictComp) -> Lowered<ExprKind> {
+    fn dict_comprehension(&self, node: &python::ExprDictComp) -> LowerResult<ExprKind> {
         let Some(key) = &node.key else {
             return Err(SyntaxError::new("`**` in a comprehension", span(node)));
         };
@@ -218,11 +218,11 @@ impl Lower<'_> {
         })
     }
 
-    fn clauses(&self, clauses: &[python::Comprehension]) -> Lowered<Vec<Clause>> {
+    fn clauses(&self, clauses: &[python::Comprehension]) -> LowerResult<Vec<Clause>> {
         clauses.iter().map(|clause| self.clause(clause)).collect()
     }
 
-    fn clause(&self, clause: &python::Comprehension) -> Lowered<Clause> {
+    fn clause(&self, clause: &python::Comprehension) -> LowerResult<Clause> {
         if clause.is_async {
             return Err(keyword("async", span(clause).start));
         }
@@ -233,7 +233,7 @@ impl Lower<'_> {
         })
     }
 
-    fn params(&self, parameters: Option<&python::Parameters>) -> Lowered<Vec<Param>> {
+    fn params(&self, parameters: Option<&python::Parameters>) -> LowerResult<Vec<Param>> {
         let Some(parameters) = parameters else {
             return Ok(Vec::new());
         };
@@ -273,7 +273,7 @@ impl Lower<'_> {
         kind: ParamKind,
         parameter: &python::Parameter,
         default: Option<&Python>,
-    ) -> Lowered<Param> {
+    ) -> LowerResult<Param> {
         Ok(Param {
             name: ident(&parameter.name),
             kind,
@@ -293,7 +293,7 @@ fn ident(name: &python::Identifier) -> Ident {
     }
 }
 
-fn loop_target(expr: &Python) -> Lowered<Target> {
+fn loop_target(expr: &Python) -> LowerResult<Target> {
     match expr {
         Python::Starred(_) => Err(misplaced_star(span(expr))),
         _ => target(expr),
@@ -301,7 +301,7 @@ fn loop_target(expr: &Python) -> Lowered<Target> {
 }
 
 /// What an expression binds when it is assigned to.
-fn target(expr: &Python) -> Lowered<Target> {
+fn target(expr: &Python) -> LowerResult<Target> {
     match expr {
         Python::Name(name) => Ok(Target::Name(Ident {
             name: name.id.to_string(),
@@ -313,7 +313,7 @@ fn target(expr: &Python) -> Lowered<Target> {
                 return Err(SyntaxError::new("more than one starred name", span(expr)));
             }
             let targets = elts.iter().map(target);
-            Ok(Target::Tuple(targets.collect::<Lowered<_>>()?))
+            Ok(Target::Tuple(targets.collect::<LowerResult<_>>()?))
         }
         Python::Starred(node) => Ok(Target::Starred(Box::new(target(&node.value)?))),
         _ => {

@@ -42,7 +42,7 @@ pub(crate) use text::Text;
 #[derive(Clone)]
 pub(crate) enum Value<'a> {
     /// A value that is missing; only templates have it.
-    Undefined(Rc<Missing>),
+    Undefined(Rc<MissingValue>),
     None,
     Ellipsis,
     Bool(bool),
@@ -68,16 +68,16 @@ pub(crate) enum Value<'a> {
 
 /// Why a value is missing, and where that was found.
 #[derive(Debug)]
-pub(crate) struct Missing {
+pub(crate) struct MissingValue {
     /// The name or path.
     pub(crate) path: String,
-    pub(crate) why: Why,
+    pub(crate) why: MissingReason,
     /// Where it was found; what a filter looked up has no place of its own.
     pub(crate) span: Option<Range<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum MissingReason {
     /// The scope does not know the name.
     Unknown,
     /// The scope knows the name, but has no value for it.
@@ -90,29 +90,29 @@ pub(crate) enum Why {
     Empty,
 }
 
-impl Missing {
+impl MissingValue {
     /// The error for using what is missing.
     pub(crate) fn fault(&self) -> Fault {
         let path = &self.path;
         let (message, hint) = match self.why {
-            Why::Unknown => (
+            MissingReason::Unknown => (
                 format!("`{path}` is undefined"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Absent => (
+            MissingReason::Absent => (
                 format!("`{path}` has no value"),
                 "the step was skipped or has not run; give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Member => (
+            MissingReason::Member => (
                 format!("`{path}` does not exist"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Empty => (
+            MissingReason::Empty => (
                 format!("there is no {path}, the list is empty"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
-            Why::Secret => (
-                format!("there is no secret `{path}`"),
+            MissingReason::Secret => (
+                format!("unknown secret `{path}`"),
                 "declare it under `secrets:`".to_owned(),
             ),
         };

@@ -9,15 +9,19 @@ use super::compare::{Order, ordered};
 use crate::fault::Outcome;
 
 /// Items with their keys.
-pub(crate) type Keyed<'a> = Vec<(Value<'a>, Value<'a>)>;
+pub(crate) type KeyedValues<'a> = Vec<(Value<'a>, Value<'a>)>;
 
 /// Sorts by key; equal keys keep their order, also when reversed.
-pub(crate) fn sort<'a>(items: Keyed<'a>, reverse: bool, budget: &Budget) -> Outcome<Keyed<'a>> {
+pub(crate) fn sort<'a>(
+    items: KeyedValues<'a>,
+    reverse: bool,
+    budget: &Budget,
+) -> Outcome<KeyedValues<'a>> {
     let order = if reverse { Order::Greater } else { Order::Less };
     split(items, order, budget)
 }
 
-fn split<'a>(mut left: Keyed<'a>, order: Order, budget: &Budget) -> Outcome<Keyed<'a>> {
+fn split<'a>(mut left: KeyedValues<'a>, order: Order, budget: &Budget) -> Outcome<KeyedValues<'a>> {
     if left.len() < 2 {
         return Ok(left);
     }
@@ -28,11 +32,11 @@ fn split<'a>(mut left: Keyed<'a>, order: Order, budget: &Budget) -> Outcome<Keye
 }
 
 fn merge<'a>(
-    left: Keyed<'a>,
-    right: Keyed<'a>,
+    left: KeyedValues<'a>,
+    right: KeyedValues<'a>,
     order: Order,
     budget: &Budget,
-) -> Outcome<Keyed<'a>> {
+) -> Outcome<KeyedValues<'a>> {
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let mut left = left.into_iter().peekable();
     let mut right = right.into_iter().peekable();

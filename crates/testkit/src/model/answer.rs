@@ -9,11 +9,11 @@ use crate::gate::Gate;
 
 /// What the model does with one question.
 #[derive(Clone, Debug)]
-pub struct ModelAnswer(pub(super) What);
+pub struct ModelAnswer(pub(super) AnswerKind);
 
 #[derive(Clone, Debug)]
-pub(super) enum What {
-    Says(Saying),
+pub(super) enum AnswerKind {
+    Says(ScriptedReply),
     Error(u16, String),
     /// Status, header lines, body.
     Raw(u16, Vec<String>, String),
@@ -23,9 +23,9 @@ pub(super) enum What {
 
 /// A proper answer, and what may be wrong with it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Saying {
+pub(super) struct ScriptedReply {
     pub(super) text: String,
-    pub(super) calls: Vec<Called>,
+    pub(super) calls: Vec<ScriptedCall>,
     /// The provider's own word; what fits when absent.
     pub(super) stop: Option<String>,
     /// Tokens read, of those from the cache, and written.
@@ -39,7 +39,7 @@ pub(super) struct Saying {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Called {
+pub(super) struct ScriptedCall {
     pub(super) id: Option<String>,
     pub(super) name: String,
     /// A text is sent as it is, so that it may be anything; other values as the provider wants them.
@@ -49,10 +49,10 @@ pub(super) struct Called {
 impl ModelAnswer {
     /// Says something, for 10 tokens in and 5 out.
     pub fn text(text: &str) -> Self {
-        Self(What::Says(Saying {
+        Self(AnswerKind::Says(ScriptedReply {
             text: text.to_owned(),
             usage: Some((10, 0, 5)),
-            ..Saying::default()
+            ..ScriptedReply::default()
         }))
     }
 
@@ -72,7 +72,7 @@ impl ModelAnswer {
     pub fn and_call(self, name: &str, args: Value) -> Self {
         self.change(|saying| {
             let id = format!("call_{name}_{}", saying.calls.len());
-            saying.calls.push(Called {
+            saying.calls.push(ScriptedCall {
                 id: Some(id),
                 name: name.to_owned(),
                 args,
@@ -127,7 +127,7 @@ impl ModelAnswer {
 
     /// An error in the shape of the provider.
     pub fn error(status: u16, message: &str) -> Self {
-        Self(What::Error(status, message.to_owned()))
+        Self(AnswerKind::Error(status, message.to_owned()))
     }
 
     /// Too many requests; wait so many seconds.
@@ -146,17 +146,17 @@ impl ModelAnswer {
     /// Anything at all; `headers` are whole lines. JSON, unless they name a content type.
     pub fn raw(status: u16, headers: &[&str], body: &str) -> Self {
         let headers = headers.iter().map(|line| (*line).to_owned()).collect();
-        Self(What::Raw(status, headers, body.to_owned()))
+        Self(AnswerKind::Raw(status, headers, body.to_owned()))
     }
 
     /// No answer; the connection stays open.
     pub fn hang() -> Self {
-        Self(What::Hang)
+        Self(AnswerKind::Hang)
     }
 
     /// The end of the connection.
     pub fn close() -> Self {
-        Self(What::Close)
+        Self(AnswerKind::Close)
     }
 
     /// An answer in JSON: `text`, `calls` (`name`, `args`, `id` which may be null), `stop`, `usage`
@@ -207,8 +207,8 @@ impl ModelAnswer {
         })
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Saying)) -> Self {
-        let What::Says(saying) = &mut self.0 else {
+    fn change(mut self, change: impl FnOnce(&mut ScriptedReply)) -> Self {
+        let AnswerKind::Says(saying) = &mut self.0 else {
             panic!("only a proper answer has this");
         };
         change(saying);
@@ -217,11 +217,11 @@ impl ModelAnswer {
 
     pub(super) fn react(&self, dialect: Dialect, streamed: bool) -> Reaction {
         match &self.0 {
-            What::Says(saying) if streamed => stream::reaction(dialect, saying),
-            What::Says(saying) => {
+            AnswerKind::Says(saying) if streamed => stream::reaction(dialect, saying),
+            AnswerKind::Says(saying) => {
                 Reaction::Answer(200, Vec::new(), dialect.whole(saying).to_string())
             }
-            What::Raw(status, headers, body) => {
+            AnswerKind::Raw(status, headers, body) => {
                 if headers
                     .iter()
                     .any(|line| line.to_lowercase().starts_with("content-type"))
@@ -231,12 +231,12 @@ impl ModelAnswer {
                 }
                 Reaction::Answer(*status, headers.clone(), body.clone())
             }
-            What::Error(status, message) => {
+            AnswerKind::Error(status, message) => {
                 let body = dialect.error(*status, message).to_string();
                 Reaction::Answer(*status, Vec::new(), body)
             }
-            What::Hang => Reaction::Hang,
-            What::Close => Reaction::Close,
+            AnswerKind::Hang => Reaction::Hang,
+            AnswerKind::Close => Reaction::Close,
         }
     }
 }

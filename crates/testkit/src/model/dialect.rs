@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Called, Saying};
+use super::answer::{ScriptedCall, ScriptedReply};
 
 /// Which provider the double speaks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Dialect {
     }
 
     /// Why it stopped, in its own word.
-    pub(super) fn stop(self, saying: &Saying) -> String {
+    pub(super) fn stop(self, saying: &ScriptedReply) -> String {
         let calls = !saying.calls.is_empty();
         let word = match self {
             Self::OpenAi if calls => "tool_calls",
@@ -38,7 +38,7 @@ impl Dialect {
         saying.stop.clone().unwrap_or_else(|| word.to_owned())
     }
 
-    pub(super) fn whole(self, saying: &Saying) -> Value {
+    pub(super) fn whole(self, saying: &ScriptedReply) -> Value {
         let mut answer = match self {
             Self::OpenAi => openai(saying),
             Self::Anthropic => anthropic(saying),
@@ -64,7 +64,7 @@ impl Dialect {
     }
 
     /// Adds the counts where this provider has them.
-    pub(super) fn put_usage(self, answer: &mut Value, saying: &Saying) {
+    pub(super) fn put_usage(self, answer: &mut Value, saying: &ScriptedReply) {
         let Some((input, cached, output)) = saying.usage else {
             return;
         };
@@ -89,7 +89,7 @@ impl Dialect {
     }
 }
 
-fn openai(saying: &Saying) -> Value {
+fn openai(saying: &ScriptedReply) -> Value {
     let mut message = json!({"role": "assistant", "content": saying.text});
     if !saying.calls.is_empty() {
         message["tool_calls"] = saying.calls.iter().map(openai_call).collect();
@@ -98,10 +98,14 @@ fn openai(saying: &Saying) -> Value {
         "choices": [{"index": 0, "message": message, "finish_reason": Dialect::OpenAi.stop(saying)}]})
 }
 
-pub(super) fn openai_call(call: &Called) -> Value {
+pub(super) fn openai_call(call: &ScriptedCall) -> Value {
     let args = match &call.args {
         Value::String(raw) => raw.clone(),
-        args => args.to_string(),
+        args @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => args.to_string(),
     };
     let mut out = json!({"type": "function", "function": {"name": call.name, "arguments": args}});
     if let Some(id) = &call.id {
@@ -110,7 +114,7 @@ pub(super) fn openai_call(call: &Called) -> Value {
     out
 }
 
-fn anthropic(saying: &Saying) -> Value {
+fn anthropic(saying: &ScriptedReply) -> Value {
     let mut blocks = Vec::new();
     if !saying.text.is_empty() {
         blocks.push(json!({"type": "text", "text": saying.text}));
@@ -124,7 +128,7 @@ fn anthropic(saying: &Saying) -> Value {
         "content": blocks, "stop_reason": Dialect::Anthropic.stop(saying), "stop_sequence": null})
 }
 
-pub(super) fn gemini_parts(saying: &Saying) -> Vec<Value> {
+pub(super) fn gemini_parts(saying: &ScriptedReply) -> Vec<Value> {
     let mut parts = Vec::new();
     if !saying.text.is_empty() {
         parts.push(json!({"text": saying.text}));
@@ -135,7 +139,7 @@ pub(super) fn gemini_parts(saying: &Saying) -> Vec<Value> {
     parts
 }
 
-fn ollama(saying: &Saying) -> Value {
+fn ollama(saying: &ScriptedReply) -> Value {
     let mut message = json!({"role": "assistant", "content": saying.text});
     if !saying.calls.is_empty() {
         message["tool_calls"] = saying.calls.iter().map(ollama_call).collect();
@@ -144,6 +148,6 @@ fn ollama(saying: &Saying) -> Value {
         "done_reason": Dialect::Ollama.stop(saying)})
 }
 
-pub(super) fn ollama_call(call: &Called) -> Value {
+pub(super) fn ollama_call(call: &ScriptedCall) -> Value {
     json!({"function": {"name": call.name, "arguments": call.args}})
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::answer::Saying;
+use super::answer::ScriptedReply;
 use super::dialect::{Dialect, gemini_parts, ollama_call, openai_call};
 use crate::double::{Piece, Reaction};
 
-pub(super) fn reaction(dialect: Dialect, saying: &Saying) -> Reaction {
+pub(super) fn reaction(dialect: Dialect, saying: &ScriptedReply) -> Reaction {
     let kind = match dialect {
         Dialect::Ollama => "Content-Type: application/x-ndjson",
         Dialect::OpenAi | Dialect::Anthropic | Dialect::Gemini => "Content-Type: text/event-stream",
@@ -14,7 +14,7 @@ pub(super) fn reaction(dialect: Dialect, saying: &Saying) -> Reaction {
     Reaction::Stream(200, vec![kind.to_owned()], pieces(dialect, saying))
 }
 
-fn pieces(dialect: Dialect, saying: &Saying) -> Vec<Piece> {
+fn pieces(dialect: Dialect, saying: &ScriptedReply) -> Vec<Piece> {
     let mut events: Vec<String> = match dialect {
         Dialect::OpenAi => openai(saying),
         Dialect::Anthropic => anthropic(saying),
@@ -58,7 +58,7 @@ fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
-fn openai(saying: &Saying) -> Vec<String> {
+fn openai(saying: &ScriptedReply) -> Vec<String> {
     let event = |delta: Value, stop: Value| {
         data(
             &json!({"id": "chatcmpl-double", "object": "chat.completion.chunk", "model": "double",
@@ -93,7 +93,7 @@ fn openai(saying: &Saying) -> Vec<String> {
     events
 }
 
-fn anthropic(saying: &Saying) -> Vec<String> {
+fn anthropic(saying: &ScriptedReply) -> Vec<String> {
     let event = |value: Value| {
         let kind = value["type"].as_str().unwrap_or_default();
         format!("event: {kind}\ndata: {value}\n\n")
@@ -127,7 +127,11 @@ fn anthropic(saying: &Saying) -> Vec<String> {
             "content_block": {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}})));
         let args = match &call.args {
             Value::String(raw) => raw.clone(),
-            args => args.to_string(),
+            args @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_)) => args.to_string(),
         };
         let (first, second) = halves(&args);
         for half in ["", first, second] {
@@ -142,7 +146,7 @@ fn anthropic(saying: &Saying) -> Vec<String> {
     events
 }
 
-fn gemini(saying: &Saying) -> Vec<String> {
+fn gemini(saying: &ScriptedReply) -> Vec<String> {
     let event =
         |parts: Value| json!({"candidates": [{"content": {"role": "model", "parts": parts}}]});
     let mut events: Vec<Value> = words(&saying.text)
@@ -163,7 +167,7 @@ fn gemini(saying: &Saying) -> Vec<String> {
         .collect()
 }
 
-fn ollama(saying: &Saying) -> Vec<String> {
+fn ollama(saying: &ScriptedReply) -> Vec<String> {
     let event = |message: Value| json!({"model": "double", "message": message, "done": false});
     let mut events: Vec<Value> = words(&saying.text)
         .map(|word| event(json!({"role": "assistant", "content": word})))

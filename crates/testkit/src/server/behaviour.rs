@@ -249,7 +249,7 @@ impl Call<'_> {
                 .iter()
                 .map(|(name, value)| (name.clone(), self.filled_value(value)))
                 .collect(),
-            other => other.clone(),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.clone(),
         }
     }
 }

@@ -41,9 +41,9 @@ struct Door {
 
 /// Collects what is sent in answer to one request.
 #[derive(Default)]
-struct Collected(Mutex<Vec<Vec<u8>>>);
+struct CollectedBodies(Mutex<Vec<Vec<u8>>>);
 
-impl Sink for Collected {
+impl Sink for CollectedBodies {
     fn raw(&self, line: &[u8]) {
         lock(&self.0).push(line.to_vec());
     }
@@ -73,11 +73,11 @@ impl Door {
             return response(405, "text/plain", &[], b"");
         };
         if message["id"].is_null() || message["method"].is_null() {
-            let sink: Arc<dyn Sink> = Arc::new(Collected::default());
+            let sink: Arc<dyn Sink> = Arc::new(CollectedBodies::default());
             self.server.handle(message, &sink);
             return response(202, "text/plain", &[], b"");
         }
-        let collected = Arc::new(Collected::default());
+        let collected = Arc::new(CollectedBodies::default());
         let sink: Arc<dyn Sink> = collected.clone();
         let session = message["method"] == "initialize" && self.sessions;
         self.server.handle(message.clone(), &sink);
@@ -116,7 +116,7 @@ impl Door {
 }
 
 /// Waits for the answer itself; notices may come before it.
-fn wait(collected: &Collected, message: &Value) -> Vec<Vec<u8>> {
+fn wait(collected: &CollectedBodies, message: &Value) -> Vec<Vec<u8>> {
     let id = message["id"].to_string();
     loop {
         let lines = lock(&collected.0).clone();

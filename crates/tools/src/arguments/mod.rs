@@ -14,6 +14,5 @@ mod relax;
 mod schema;
 
 pub(crate) use check::Checker;
-pub use pipeline::{Pipeline, Rule};
 pub(crate) use prepare::Preparation;
 pub use relax::relax_schema_types;

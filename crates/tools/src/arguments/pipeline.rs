@@ -5,39 +5,10 @@
 //! The chat, which comes last, is filled in for everyone (`chat.rs`).
 
 use deft_model::Object;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::schema::{accepts, properties};
-
-/// What the repairs go by.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Pipeline {
-    /// Parameters that models make up.
-    pub hallucinated: Vec<Rule>,
-}
-
-/// Parameters that models add to a family of tools although it has none such.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// The tools: a name, or a beginning followed by `*`.
-    pub tools: String,
-    /// The parameters that are dropped.
-    pub parameters: Vec<String>,
-}
-
-impl Default for Pipeline {
-    fn default() -> Self {
-        Self {
-            hallucinated: vec![Rule {
-                tools: "vercel_*".to_owned(),
-                parameters: vec!["teamId".to_owned(), "slug".to_owned()],
-            }],
-        }
-    }
-}
+use crate::options::Pipeline;
 
 /// What a repair may look at.
 struct Scene<'a> {
@@ -55,29 +26,27 @@ const REPAIRS: [(&str, Repair); 3] = [
     ("strip_hallucinated_params", strip_hallucinated_params),
 ];
 
-impl Pipeline {
-    /// Repairs the arguments for a tool (by its bare name) and says what was done.
-    pub(super) fn repair(
-        &self,
-        tool: &str,
-        schema: &Value,
-        arguments: &mut Object,
-    ) -> Vec<&'static str> {
-        let scene = Scene {
-            rules: self,
-            tool,
-            schema,
-        };
-        let mut changed = Vec::new();
-        for (name, repair) in REPAIRS {
-            let before = arguments.clone();
-            repair(&scene, arguments);
-            if *arguments != before {
-                changed.push(name);
-            }
+/// Repairs the arguments for a tool (by its bare name) and says what was done.
+pub(super) fn repair(
+    rules: &Pipeline,
+    tool: &str,
+    schema: &Value,
+    arguments: &mut Object,
+) -> Vec<&'static str> {
+    let scene = Scene {
+        rules,
+        tool,
+        schema,
+    };
+    let mut changed = Vec::new();
+    for (name, repair) in REPAIRS {
+        let before = arguments.clone();
+        repair(&scene, arguments);
+        if *arguments != before {
+            changed.push(name);
         }
-        changed
     }
+    changed
 }
 
 /// `"true"` becomes `true`, unless the tool wants a text there.
@@ -134,7 +103,7 @@ mod tests {
         let Value::Object(mut arguments) = arguments else {
             unreachable!()
         };
-        let changed = pipeline.repair(tool, schema, &mut arguments);
+        let changed = repair(&pipeline, tool, schema, &mut arguments);
         (Value::Object(arguments), changed)
     }
 

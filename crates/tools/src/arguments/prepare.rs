@@ -5,6 +5,7 @@ use deft_model::{Failure, Object};
 
 use super::chat::ChatCall;
 use super::check::Checker;
+use super::pipeline::repair;
 use crate::options::Options;
 use crate::secret::Reveal;
 use crate::tool::ToolInfo;
@@ -32,7 +33,12 @@ impl Preparation<'_> {
         let mut repairs = Vec::new();
         if self.by_model {
             let rules = &self.options.pipeline;
-            repairs = rules.repair(&self.tool.name, self.checker.schema(), &mut arguments);
+            repairs = repair(
+                rules,
+                &self.tool.name,
+                self.checker.schema(),
+                &mut arguments,
+            );
         }
         let chat = self.chat();
         if chat.inject(&mut arguments) {

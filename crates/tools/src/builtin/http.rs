@@ -15,6 +15,7 @@ use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, text};
 use crate::classify;
 use crate::limit::words;
 use crate::options::HttpOptions;
+use crate::transport::transport;
 
 /// How often an answer may send the request elsewhere.
 const MOST_REDIRECTS: usize = 5;
@@ -80,7 +81,7 @@ async fn request(
         .map_err(|error| {
             Failure::new(
                 FailureClass::Other,
-                format!("there is no HTTP client: {error}"),
+                format!("the HTTP client could not be created: {error}"),
             )
         })?;
     let hop = Hop::first(&options, arguments, context)?;
@@ -253,35 +254,6 @@ async fn exchange(
         FailureClass::Limit,
         format!("the answer redirects more than {MOST_REDIRECTS} times"),
     ))
-}
-
-/// The failure behind an error of the connection, without the URL, which may hold a secret.
-pub(crate) fn transport(error: &reqwest::Error) -> Failure {
-    let mut reason = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        reason = inner.to_string();
-        source = inner.source();
-    }
-    // Without a cause the error speaks for itself, with the whole URL.
-    if let Some(url) = error.url() {
-        reason = reason.replace(url.as_str(), "…");
-    }
-    if error.is_timeout() && !error.is_connect() {
-        return Failure::new(
-            FailureClass::Timeout,
-            format!("no answer in time: {reason}"),
-        )
-        .in_doubt();
-    }
-    let failure = Failure::new(
-        FailureClass::Network,
-        format!("the host cannot be reached: {reason}"),
-    );
-    if error.is_connect() || error.is_builder() {
-        return failure;
-    }
-    failure.in_doubt()
 }
 
 async fn read(

@@ -1,22 +1,18 @@
 //! Tools that deft brings along, and the way to add more.
 //!
 //! A built-in tool is a definition and a handler, and its file says everything about it: name, words,
-//! schema, effects, what the options must say, whether people read its arguments. Handlers get arguments that
-//! have been checked and hold real secrets; they return a value or a failure,
-//! and know nothing of runs, retries or the store.
+//! schema, effects, the settings that enable it, and whether secrets in its arguments are shown by name only. Handlers
+//! get checked arguments with real secrets; they return a value or a failure, and know nothing of runs, retries or
+//! the store.
 
 mod file;
 mod folder;
-mod heir;
 mod host;
 mod http;
-mod orphans;
-mod owner;
-mod proc;
-mod process;
 mod programs;
 mod shell;
 mod small;
+mod telegram;
 mod variables;
 
 use std::future::Future;
@@ -31,16 +27,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Checker;
 use crate::environment::Environment;
-use crate::index::{Entry, Target};
 use crate::options::Options;
 use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
 
 pub(crate) use folder::real_path;
-use heir::Bequest;
-pub(crate) use http::transport;
-pub(crate) use owner::Owner;
-use process::kill_group;
-pub(crate) use process::minimal_command;
 
 /// A future that may move between threads.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -79,7 +69,7 @@ pub struct Definition {
     pub checked: bool,
     /// Whether it may destroy something.
     pub destructive: bool,
-    /// Whether its annotations say what it does.
+    /// Whether it publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
     /// How secrets in its arguments reach it.
     pub secrets: SecretUse,
@@ -124,14 +114,14 @@ impl Definition {
         self
     }
 
-    /// The same for a tool whose arguments people read.
+    /// The same for a tool whose arguments are shown to people: secrets stay names.
     #[must_use]
     pub fn for_people(mut self) -> Self {
         self.secrets = SecretUse::Named;
         self
     }
 
-    /// The same for a tool that mends and checks its arguments itself, and better.
+    /// The same for a tool that repairs and checks its own arguments: the router skips the schema check.
     #[must_use]
     pub fn unchecked(mut self) -> Self {
         self.checked = false;
@@ -230,12 +220,12 @@ impl BuiltinTool {
         }
     }
 
-    pub(crate) fn entry(self: &Arc<Self>) -> Entry {
-        Entry {
-            info: self.info.clone(),
-            checker: self.checker.clone(),
-            target: Target::Builtin(self.clone()),
-        }
+    pub(crate) fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    pub(crate) fn checker(&self) -> &Arc<Checker> {
+        &self.checker
     }
 }
 
@@ -253,14 +243,14 @@ pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Builtin
     let mut tools = vec![
         http::tool(settings),
         shell::tool(settings, environment),
-        crate::telegram::tool(settings, environment),
+        telegram::tool(settings, environment),
     ];
     tools.extend(file::tools(settings));
     tools.extend(small::tools(environment));
     tools
 }
 
-/// A text argument that the schema has made sure of.
+/// A text argument that the schema guarantees; empty if it is optional and absent.
 fn text<'a>(arguments: &'a Object, name: &str) -> &'a str {
     arguments
         .get(name)

@@ -15,13 +15,12 @@ use tokio::process::{Child, Command};
 
 use super::folder::existing;
 use super::programs::Programs;
-use super::{
-    BuiltinTool, Context, Definition, Owner, Settings, handler, invalid, minimal_command, variables,
-};
+use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, variables};
 use crate::classify;
 use crate::environment::Environment;
 use crate::limit::words;
 use crate::options::{Options, ShellOptions};
+use crate::process::{Owner, minimal_command};
 
 pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
     let definition = Definition::new(

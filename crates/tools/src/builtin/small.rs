@@ -40,7 +40,7 @@ fn now(environment: Environment) -> BuiltinTool {
 fn tell_time(environment: &Environment, arguments: &Object) -> Result<Value, Failure> {
     let zone = match arguments.get("zone").and_then(Value::as_str) {
         Some(name) => TimeZone::get(name).map_err(|_| {
-            invalid(format!("there is no zone `{name}`")).hint("zones look like `Europe/Berlin`")
+            invalid(format!("unknown zone `{name}`")).hint("zones look like `Europe/Berlin`")
         })?,
         None => environment.zone.clone(),
     };

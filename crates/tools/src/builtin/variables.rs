@@ -6,8 +6,8 @@
 //! them; `docs/tools.md` repeats it, and a test compares the two.
 //!
 //! Not here: variables that deft itself gives to programs (`environment.rs`).
-//! The list cannot be complete: a program may have variables of its own that
-//! nobody here knows.
+//! The list cannot be complete: a program may have variables that are not
+//! known here.
 
 use deft_model::Failure;
 

@@ -32,7 +32,7 @@ impl<'a> View<'a> {
 
     /// The view without bytes that only separate parts of an encoded text.
     pub(super) fn without(&self, is_separator: fn(u8) -> bool) -> View<'static> {
-        let mut decoded = Decoded::new(self);
+        let mut decoded = Decoder::new(self);
         for (at, byte) in self.bytes.iter().enumerate() {
             if !is_separator(*byte) {
                 decoded.push(&[*byte], at, at + 1);
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
         if !self.bytes.contains(&needed) {
             return None;
         }
-        let (mut decoded, mut at, mut changed) = (Decoded::new(self), 0, false);
+        let (mut decoded, mut at, mut changed) = (Decoder::new(self), 0, false);
         while at < self.bytes.len() {
             let rest = &self.bytes[at..];
             let (bytes, count, taken) = decode(rest).map_or(([rest[0], 0, 0, 0], 1, 1), |found| {
@@ -80,13 +80,13 @@ type Letter = ([u8; 4], usize, usize);
 /// Reads the escape at the start of some bytes, if there is one.
 type Decode = fn(&[u8]) -> Option<Letter>;
 
-struct Decoded<'a, 'b> {
+struct Decoder<'a, 'b> {
     from: &'b View<'a>,
     bytes: Vec<u8>,
     places: Vec<(usize, usize)>,
 }
 
-impl<'a, 'b> Decoded<'a, 'b> {
+impl<'a, 'b> Decoder<'a, 'b> {
     fn new(from: &'b View<'a>) -> Self {
         Self {
             from,

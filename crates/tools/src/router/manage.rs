@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{Inner, Router};
-use crate::builtin::{BuiltinTool, Context, Definition};
+use crate::builtin::{Context, Definition};
 use crate::catalog::Catalog;
 use crate::health::{Health, Probe};
-use crate::index::{Index, Lookup};
+use crate::index::{Entry, Index, Lookup};
 use crate::options::Options;
 use crate::redact::{HIDDEN, Redaction};
 use crate::server::{Hooks, Server};
@@ -31,11 +31,11 @@ impl Inner {
         let own = builtins
             .values()
             .filter(|tool| tool.is_available(&settings))
-            .map(BuiltinTool::entry);
+            .map(Entry::from_builtin);
         // Asked before their tools are taken: a server lists first and says so then.
         let unlisted = servers.values().filter(|server| !server.is_listed());
         let unlisted = unlisted.map(|server| server.name().to_owned()).collect();
-        let theirs = servers.values().flat_map(Server::entries);
+        let theirs = servers.values().flat_map(Entry::from_server);
         let index = Index::new(own.chain(theirs)).with_unlisted(unlisted);
         self.index.store(Arc::new(index));
         self.changes.send_modify(|count| *count += 1);
@@ -189,8 +189,8 @@ impl Router {
             Some(server) => vec![server.clone()],
             None => servers.values().cloned().collect(),
         };
-        // Whether a known name is the only one of its kind is for those to say
-        // of whom nothing is known; for an unknown name everybody is asked.
+        // A known name may also exist on servers whose tools are unknown, so those are
+        // asked; for an unknown name all servers are asked.
         let done = |server: &Arc<Server>| {
             if known {
                 server.is_settled()

@@ -11,7 +11,7 @@ use deft_model::{Failure, Object, Outage};
 use rmcp::model::ServerResult;
 use rmcp::service::ServiceError;
 
-use super::link::{Link, Pending};
+use super::link::{Link, PendingCall};
 use super::phase::Phase;
 use super::watch::SentFlag;
 use super::{Server, ToolSet, fault};
@@ -98,7 +98,7 @@ impl Server {
 
     async fn await_answer(
         self: &Arc<Self>,
-        mut pending: Pending<'_>,
+        mut pending: PendingCall<'_>,
         limit: &Limit,
         link: &Arc<Link>,
         sent: &SentFlag,
@@ -201,7 +201,7 @@ impl Server {
         if known.as_ref().is_none_or(has) {
             return Ok(());
         }
-        Err(fault::gone(&self.name, tool))
+        Err(fault::removed_tool(&self.name, tool))
     }
 }
 

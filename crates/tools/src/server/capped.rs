@@ -37,12 +37,12 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 /// The client.
 #[derive(Clone)]
-pub(super) struct Capped {
+pub(super) struct CappedClient {
     client: Client,
     most: usize,
 }
 
-impl Capped {
+impl CappedClient {
     pub(super) fn new(client: Client, most: usize) -> Self {
         Self { client, most }
     }
@@ -326,7 +326,7 @@ fn parse(block: &[u8]) -> (Sse, Option<Vec<u8>>) {
     (event, data)
 }
 
-impl StreamableHttpClient for Capped {
+impl StreamableHttpClient for CappedClient {
     type Error = reqwest::Error;
 
     async fn post_message(

@@ -18,6 +18,7 @@ use crate::classify;
 use crate::limit::words;
 use crate::redact::Redaction;
 use crate::tool::DisabledTool;
+use crate::transport::transport;
 
 /// Our own code for a reply that was too large to be read.
 pub(super) const TOO_LARGE: i32 = -39_901;
@@ -189,7 +190,7 @@ fn classify_http(server: &str, error: &HttpError) -> Failure {
 }
 
 fn classify_request(server: &str, error: &reqwest::Error) -> Failure {
-    let failure = crate::builtin::transport(error);
+    let failure = transport(error);
     Failure {
         message: format!("the server `{server}`: {}", failure.message),
         ..failure
@@ -302,12 +303,12 @@ pub(super) fn closed(server: &str) -> Failure {
 }
 
 /// The failure of a call whose tool was known from an earlier time.
-pub(super) fn gone(server: &str, tool: &str) -> Failure {
+pub(super) fn removed_tool(server: &str, tool: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
         format!("the server `{server}` no longer has the tool `{tool}`"),
     )
-    .hint("`deft tools list` shows what there is")
+    .hint("`deft tools list` shows all tools")
     .blocked()
 }
 

@@ -61,7 +61,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         }
     }
 
-    /// What becomes of a message: handed on, or dropped.
+    /// Whether a message is handed on or dropped.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "`rmcp` has many kinds of messages and may add more"

@@ -10,7 +10,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Server;
-use super::capped::Capped;
+use super::capped::CappedClient;
 use super::resolved::ResolvedOptions;
 
 /// Room for everything in a message that is not the reply itself.
@@ -21,7 +21,7 @@ pub(super) fn transport(
     server: &Server,
     url: &str,
     given: &ResolvedOptions,
-) -> Result<StreamableHttpClientTransport<Capped>, Failure> {
+) -> Result<StreamableHttpClientTransport<CappedClient>, Failure> {
     let (name, options) = (&server.name, &server.options);
     let most = server.max_reply_bytes + ENVELOPE;
     let client = deft_http::client()
@@ -40,7 +40,7 @@ pub(super) fn transport(
         }))
         .build()
         .map_err(|error| unusable(name, &error.to_string()))?;
-    let client = Capped::new(client, most);
+    let client = CappedClient::new(client, most);
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .max_concurrent_requests(options.concurrency.saturating_add(2))
         .max_sse_event_size(most)

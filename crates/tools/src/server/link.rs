@@ -27,7 +27,8 @@ use super::guard::Guard;
 use super::resolved::ResolvedOptions;
 use super::stdio::Process;
 use super::watch::{SentFlag, Watch};
-use super::{Era, Server, fault, http};
+use super::{Server, fault, http};
+use crate::catalog::Era;
 use crate::options::Reach;
 
 /// The key under which a server finds the idempotency key of a call.
@@ -104,7 +105,7 @@ impl Link {
         arguments: Object,
         key: &str,
         sent: SentFlag,
-    ) -> Result<Pending<'_>, ServiceError> {
+    ) -> Result<PendingCall<'_>, ServiceError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let mut request = CallToolRequest::new(params);
         request.extensions.insert(sent);
@@ -116,7 +117,7 @@ impl Link {
         let options = PeerRequestOptions::no_options();
         let request = ClientRequest::CallToolRequest(request);
         let handle = self.peer.send_request_with_option(request, options).await?;
-        Ok(Pending {
+        Ok(PendingCall {
             peer: &self.peer,
             id: Some(handle.id.clone()),
             handle,
@@ -126,20 +127,20 @@ impl Link {
 
 /// A call under way. When it is dropped before it is answered, the server is
 /// told that the caller has left.
-pub(super) struct Pending<'a> {
+pub(super) struct PendingCall<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
     pub(super) handle: RequestHandle<RoleClient>,
 }
 
-impl Pending<'_> {
+impl PendingCall<'_> {
     /// The answer has come, or can no longer come.
     pub(super) fn settle(mut self) {
         self.id = None;
     }
 }
 
-impl Drop for Pending<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current())
         else {
@@ -155,7 +156,7 @@ impl Drop for Pending<'_> {
     }
 }
 
-type Opened = Result<(Link, Service), ClientInitializeError>;
+type OpenResult = Result<(Link, Service), ClientInitializeError>;
 
 /// One try. The outer failure is one that another era would not mend.
 async fn attempt(
@@ -163,7 +164,7 @@ async fn attempt(
     era: Option<Era>,
     given: &ResolvedOptions,
     watch: Arc<Watch>,
-) -> Result<Opened, Failure> {
+) -> Result<OpenResult, Failure> {
     match server.options.reach() {
         Ok(Reach::Command(program)) => {
             let process = Process::start(server, program, given, watch.clone())?;
@@ -177,7 +178,7 @@ async fn attempt(
     }
 }
 
-async fn serve<T>(transport: T, server: &str, era: Option<Era>, watch: Arc<Watch>) -> Opened
+async fn serve<T>(transport: T, server: &str, era: Option<Era>, watch: Arc<Watch>) -> OpenResult
 where
     T: Transport<RoleClient> + Sync + 'static,
 {

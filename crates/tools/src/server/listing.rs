@@ -6,10 +6,10 @@ use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, Serve
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
+use super::Server;
 use super::link::Link;
-use super::vet::{ListedTool, Vetting};
-use super::{Era, Server};
-use crate::catalog::Catalog;
+use super::vet::{ListedTool, VettedListing};
+use crate::catalog::{Catalog, Era};
 
 /// The most pages, and the most tools, that a server may list.
 const MOST_PAGES: usize = 200;
@@ -24,11 +24,11 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
         .as_ref()
         .is_none_or(|info| info.capabilities.tools.is_some());
     let redaction = server.redaction.load_full();
-    let mut vetting = Vetting::new(&server.name, redaction.clone(), server.max_reply_bytes);
+    let mut vetting = VettedListing::new(&server.name, redaction.clone(), server.max_reply_bytes);
     if has_tools {
         vetting = pages(link, vetting).await?;
     }
-    let Vetting {
+    let VettedListing {
         mut tools,
         mut disabled,
         ..
@@ -61,7 +61,7 @@ fn shortened(name: &str) -> String {
     line.chars().take(MOST_NAME).collect()
 }
 
-async fn pages(link: &Link, mut vetting: Vetting) -> Result<Vetting, ServiceError> {
+async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing, ServiceError> {
     let mut cursor: Option<String> = None;
     for _ in 0..MOST_PAGES {
         let (page, next) = page(link, cursor.clone()).await?;

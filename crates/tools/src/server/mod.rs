@@ -33,16 +33,15 @@ use std::time::{Duration, Instant};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::Failure;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch as channel};
 
 use crate::arguments::Checker;
 use crate::breaker::Breaker;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Era};
 use crate::environment::Environment;
-use crate::index::{Entry, Target};
 use crate::options::ServerOptions;
 use crate::redact::Redaction;
+use crate::tool::ToolInfo;
 use age::Age;
 use phase::Phase;
 
@@ -50,16 +49,6 @@ use phase::Phase;
 const MOST_REMEMBERED: usize = 1000;
 /// How many disabled tools are named in the log.
 const MOST_REPORTED: usize = 10;
-
-/// Which family of the protocol a server speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Era {
-    /// Up to 2025-11-25: a session that starts with `initialize`.
-    Legacy,
-    /// From 2026-07-28: no session, every request speaks for itself.
-    Modern,
-}
 
 /// What a server tells the router, and asks it.
 pub(crate) struct Hooks {
@@ -174,19 +163,15 @@ impl Server {
         (!self.options.enabled).then(|| fault::disabled(&self.name))
     }
 
-    /// The tools, for the index.
-    pub(crate) fn entries(self: &Arc<Self>) -> Vec<Entry> {
+    /// The tools that are known and may be called, each with the check of its arguments.
+    pub(crate) fn tools(&self) -> Vec<(ToolInfo, Arc<Checker>)> {
         let known = self.known.load_full().filter(|_| self.options.enabled);
         let Some(known) = known else {
             return Vec::new();
         };
         let tools = known.catalog.tools.iter().zip(&known.checkers);
         tools
-            .map(|(info, checker)| Entry {
-                info: info.clone(),
-                checker: checker.clone(),
-                target: Target::Server(self.clone()),
-            })
+            .map(|(info, checker)| (info.clone(), checker.clone()))
             .collect()
     }
 

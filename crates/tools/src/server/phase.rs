@@ -12,9 +12,9 @@ use tokio::time::Instant;
 use super::link::{Link, Service};
 use super::resolved::ResolvedOptions;
 use super::watch::Watch;
-use super::{Era, Server, fault, listing};
+use super::{Server, fault, listing};
 use crate::breaker::backoff;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Era};
 use crate::limit::words;
 
 /// The least time between two listings that a server asks for.

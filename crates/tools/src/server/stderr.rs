@@ -40,9 +40,9 @@ async fn listen_at(
     let mut lines = Lines::new(stderr, LONGEST);
     let mut limit = LineLimit::default();
     let hear = |kept: OutputItem| match kept {
-        OutputItem::Line(line) => watch.heard(&cut(redaction, &line)),
-        OutputItem::Dropped(1) => watch.heard("[1 line dropped]"),
-        OutputItem::Dropped(count) => watch.heard(&format!("[{count} lines dropped]")),
+        OutputItem::Line(line) => watch.add_stderr(&cut(redaction, &line)),
+        OutputItem::Dropped(1) => watch.add_stderr("[1 line dropped]"),
+        OutputItem::Dropped(count) => watch.add_stderr(&format!("[{count} lines dropped]")),
     };
     loop {
         let kept = match lines.next().await {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::secret::Secret;
 
-    async fn heard(text: &str) -> Option<String> {
+    async fn last_stderr(text: &str) -> Option<String> {
         let mut redaction = Redaction::default();
         redaction.add(&Secret::new("s3cret-value"), "***");
         let (watch, now) = (Watch::default(), Instant::now());
@@ -134,11 +134,13 @@ mod tests {
     async fn a_burst_of_lines_is_cut_and_counted() {
         let burst: String = (0..1000).map(|n| format!("line {n}\n")).collect();
         assert_eq!(
-            heard(&burst).await.as_deref(),
+            last_stderr(&burst).await.as_deref(),
             Some("line 199 | [799 lines dropped] | line 999")
         );
         assert_eq!(
-            heard(&format!("{burst}out of memory")).await.as_deref(),
+            last_stderr(&format!("{burst}out of memory"))
+                .await
+                .as_deref(),
             Some("[799 lines dropped] | line 999 | out of memory")
         );
     }
@@ -146,11 +148,11 @@ mod tests {
     #[tokio::test]
     async fn a_secret_at_the_cut_is_removed_first() {
         let line = format!("{}s3cret-value tail\n", "x".repeat(KEPT - 4));
-        let words = heard(&line).await.unwrap();
+        let words = last_stderr(&line).await.unwrap();
         assert!(!words.contains("s3cr"), "{words}");
         let endless = format!("{}s3cret-value\nbye\n", "x".repeat(LONGEST));
         assert_eq!(
-            heard(&endless).await.as_deref(),
+            last_stderr(&endless).await.as_deref(),
             Some("[a line of 16397 bytes] | bye")
         );
     }

@@ -24,7 +24,7 @@ use super::message::{self, ParsedMessage};
 use super::resolved::ResolvedOptions;
 use super::stderr;
 use super::watch::Watch;
-use crate::builtin::{Owner, minimal_command};
+use crate::process::{Owner, minimal_command};
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;
@@ -116,7 +116,7 @@ fn refusal(id: i64, code: i32, message: &'static str) -> RxJsonRpcMessage<RoleCl
 
 fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
     let reason = if error.kind() == std::io::ErrorKind::NotFound {
-        "there is no such program".to_owned()
+        "the program does not exist".to_owned()
     } else {
         error.to_string()
     };

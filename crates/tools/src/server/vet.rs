@@ -45,7 +45,7 @@ impl ListedTool {
 }
 
 /// What is left of a listing.
-pub(super) struct Vetting {
+pub(super) struct VettedListing {
     server: String,
     redaction: Arc<Redaction>,
     /// How many bytes of descriptions and schemas may still come.
@@ -54,7 +54,7 @@ pub(super) struct Vetting {
     pub(super) disabled: Vec<DisabledTool>,
 }
 
-impl Vetting {
+impl VettedListing {
     pub(super) fn new(server: &str, redaction: Arc<Redaction>, room: usize) -> Self {
         Self {
             server: server.to_owned(),

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::Owner;
+use crate::process::Owner;
 
 /// How much of a server's error output is kept.
 const KEPT: usize = 8 * 1024;
@@ -55,7 +55,7 @@ impl Watch {
         ending.unwrap_or_else(|| "the connection was closed".to_owned())
     }
 
-    pub(super) fn heard(&self, line: &str) {
+    pub(super) fn add_stderr(&self, line: &str) {
         let mut stderr = self.stderr.lock();
         stderr.push_str(line.trim_end());
         stderr.push('\n');
@@ -136,7 +136,7 @@ mod tests {
         let watch = Watch::default();
         assert_eq!(watch.last_words(), None);
         for n in 0..2000 {
-            watch.heard(&format!("zeile ä {n}"));
+            watch.add_stderr(&format!("zeile ä {n}"));
         }
         assert!(watch.stderr.lock().len() <= KEPT);
         assert_eq!(

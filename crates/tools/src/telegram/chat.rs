@@ -1,5 +1,5 @@
-//! The half of the Bot API that chats need: what people write and press, buttons, and the sign that
-//! somebody is working.
+//! The half of the Bot API that chats need: messages and pressed buttons of people, buttons to send, and
+//! the sign "typing".
 //!
 //! Not here: who may write, what an answer is, and when the API is asked again.
 
@@ -9,7 +9,7 @@ use deft_model::Object;
 use serde_json::{Value, json};
 
 use super::Client;
-use crate::delivery::Undelivered;
+use crate::delivery::SendError;
 
 /// How many updates one call may bring. Each may be long, and the rest comes with the next call.
 const BATCH: u32 = 20;
@@ -20,12 +20,12 @@ pub struct Update {
     /// Numbers grow; the same number is the same update.
     pub id: i64,
     /// What.
-    pub what: Incoming,
+    pub what: UpdateContent,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Incoming {
+pub enum UpdateContent {
     /// A person wrote.
     Message {
         /// Where.
@@ -73,7 +73,7 @@ pub struct Button {
 impl Client {
     /// Waits for updates from this number on, at most this long. Earlier ones are forgotten by
     /// Telegram.
-    pub async fn updates(&self, from: i64, wait: Duration) -> Result<Vec<Update>, Undelivered> {
+    pub async fn updates(&self, from: i64, wait: Duration) -> Result<Vec<Update>, SendError> {
         let body = json!({
             "offset": from,
             "timeout": wait.as_secs(),
@@ -96,7 +96,7 @@ impl Client {
         chat: &str,
         text: &str,
         buttons: &[Button],
-    ) -> Result<i64, Undelivered> {
+    ) -> Result<i64, SendError> {
         let text = super::split::split(text)
             .into_iter()
             .next()
@@ -107,7 +107,7 @@ impl Client {
     }
 
     /// Puts another text in the place of a message, without buttons.
-    pub async fn edit(&self, chat: &str, message: i64, text: &str) -> Result<(), Undelivered> {
+    pub async fn edit(&self, chat: &str, message: i64, text: &str) -> Result<(), SendError> {
         let text = super::split::split(text)
             .into_iter()
             .next()
@@ -119,7 +119,7 @@ impl Client {
     }
 
     /// Ends the waiting of a button that was pressed, with a few words.
-    pub async fn answer_press(&self, query: &str, text: &str) -> Result<(), Undelivered> {
+    pub async fn answer_press(&self, query: &str, text: &str) -> Result<(), SendError> {
         let body = json!({"callback_query_id": query, "text": text});
         self.call("answerCallbackQuery", &body, self.allowed)
             .await
@@ -127,7 +127,7 @@ impl Client {
     }
 
     /// Shows the typing indicator for some seconds.
-    pub async fn typing(&self, chat: &str) -> Result<(), Undelivered> {
+    pub async fn typing(&self, chat: &str) -> Result<(), SendError> {
         let body = json!({"chat_id": chat, "action": "typing"});
         self.call("sendChatAction", &body, self.allowed)
             .await
@@ -143,15 +143,15 @@ fn keyboard(buttons: &[Button]) -> Value {
 fn update(value: &Value) -> Option<Update> {
     let id = value["update_id"].as_i64()?;
     let what = match value.as_object() {
-        Some(fields) => incoming(fields).unwrap_or(Incoming::Other),
-        None => Incoming::Other,
+        Some(fields) => incoming(fields).unwrap_or(UpdateContent::Other),
+        None => UpdateContent::Other,
     };
     Some(Update { id, what })
 }
 
-fn incoming(fields: &Object) -> Option<Incoming> {
+fn incoming(fields: &Object) -> Option<UpdateContent> {
     if let Some(message) = fields.get("message") {
-        return Some(Incoming::Message {
+        return Some(UpdateContent::Message {
             chat: chat(&message["chat"])?,
             from: person(&message["from"]),
             text: message["text"].as_str().map(str::to_owned),
@@ -159,7 +159,7 @@ fn incoming(fields: &Object) -> Option<Incoming> {
     }
     let pressed = fields.get("callback_query")?;
     let message = &pressed["message"];
-    Some(Incoming::Pressed {
+    Some(UpdateContent::Pressed {
         chat: chat(&message["chat"])?,
         from: person(&pressed["from"]),
         message: message["message_id"].as_i64()?,
@@ -180,5 +180,5 @@ fn person(value: &Value) -> String {
     let name = value["username"].as_str().map(|name| format!("@{name}"));
     let name = name.or_else(|| value["first_name"].as_str().map(str::to_owned));
     name.or_else(|| value["id"].as_i64().map(|id| id.to_string()))
-        .unwrap_or_else(|| "somebody".to_owned())
+        .unwrap_or_else(|| "an unknown person".to_owned())
 }

@@ -6,7 +6,7 @@ use deft_model::{Failure, FailureClass};
 use serde_json::Value;
 
 use crate::classify;
-use crate::delivery::{Answer, Undelivered};
+use crate::delivery::{Answer, SendError};
 
 /// Descriptions that say there is no such chat, in lower case.
 const NO_CHAT: [&str; 4] = [
@@ -17,7 +17,7 @@ const NO_CHAT: [&str; 4] = [
 ];
 
 /// The `result` of an answer, or the failure it reports.
-pub(super) fn judge(answer: &Answer) -> Result<Value, Undelivered> {
+pub(super) fn judge(answer: &Answer) -> Result<Value, SendError> {
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
         return Err(unreadable(answer).into());
     };
@@ -37,7 +37,7 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, Undelivered> {
         in_doubt: classify::status_in_doubt(code),
         ..failure
     };
-    Err(Undelivered {
+    Err(SendError {
         failure,
         retry_after: asked.or(answer.retry_after),
         sent: Vec::new(),

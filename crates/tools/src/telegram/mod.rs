@@ -5,12 +5,11 @@
 //! way out; what is asked for and read of it is up to the methods.
 //!
 //! Not here: retries and waiting (the outbox does that, told by the failure),
-//! which chat is meant when none is named (`tool.rs`), and who may write to the bot.
+//! which chat is meant when none is named (`arguments/chat.rs`), and who may write to the bot.
 
 mod chat;
 mod fault;
 mod split;
-mod tool;
 
 use std::time::Duration;
 
@@ -18,13 +17,12 @@ use deft_model::{Failure, FailureClass};
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use crate::delivery::{self, Undelivered};
+use crate::delivery::{self, SendError};
 use crate::options::TelegramOptions;
 use crate::redact::Redaction;
 use crate::secret::{Secret, SecretSource};
 
-pub use chat::{Button, ChatId, Incoming, Update};
-pub(crate) use tool::tool;
+pub use chat::{Button, ChatId, Update, UpdateContent};
 
 /// The messages that a text is sent as. Each of them is sent as one.
 pub fn parts(text: &str) -> Vec<&str> {
@@ -122,7 +120,7 @@ impl Client {
         chat: &str,
         text: &str,
         options: &SendOptions,
-    ) -> Result<Receipt, Undelivered> {
+    ) -> Result<Receipt, SendError> {
         let parts = split::split(text);
         if parts.is_empty() {
             return Err(Failure::new(FailureClass::Invalid, "the message has no text").into());
@@ -134,7 +132,7 @@ impl Client {
         for (place, part) in parts.iter().enumerate().skip(options.skip_parts) {
             let asked = body(chat, part, options, place == 0);
             let sent = self.call("sendMessage", &asked, self.allowed).await;
-            let sent = sent.map_err(|refused| Undelivered {
+            let sent = sent.map_err(|refused| SendError {
                 sent: std::mem::take(&mut receipt.message_ids),
                 ..refused
             })?;
@@ -153,18 +151,18 @@ impl Client {
         method: &str,
         body: &Value,
         allowed: Duration,
-    ) -> Result<Value, Undelivered> {
+    ) -> Result<Value, SendError> {
         let base = self.base.as_str().trim_end_matches('/');
         let url = format!("{base}/bot{}/{method}", self.token.expose());
         let request = self.http.post(url).json(body);
         let answered = match delivery::exchange(request, allowed).await {
             Ok(answer) => fault::judge(&answer),
-            Err(failure) => Err(Undelivered::from(Failure {
+            Err(failure) => Err(SendError::from(Failure {
                 message: format!("telegram: {}", failure.message),
                 ..failure
             })),
         };
-        answered.map_err(|refused| Undelivered {
+        answered.map_err(|refused| SendError {
             failure: self.redaction.failure(refused.failure),
             ..refused
         })
@@ -193,7 +191,7 @@ fn body(chat: &str, text: &str, options: &SendOptions, first: bool) -> Value {
 }
 
 fn unset() -> Failure {
-    let message = "there is no Telegram bot to send with";
+    let message = "no Telegram bot is configured";
     Failure::new(FailureClass::NotFound, message)
         .hint("set `telegram.token` to `env:NAME` or `file:PATH`")
         .blocked()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deft_model::{Effects, FailureClass};
 use deft_testkit::{HttpServer, Script};
-use deft_tools::{Call, Definition, Found, Level, LogLine, Notice};
+use deft_tools::{Call, Definition, Level, LogLine, Notice, ToolLookup};
 use serde_json::json;
 
 use crate::support::{World, call, object, value};
@@ -122,7 +122,10 @@ async fn tools_that_are_off_say_how_to_turn_them_on() {
             failure.blocked && failure.hint.as_ref().unwrap().contains(key),
             "{tool}: {failure:?}"
         );
-        assert!(matches!(router.find(tool), Found::Missing { .. }), "{tool}");
+        assert!(
+            matches!(router.find(tool), ToolLookup::Missing { .. }),
+            "{tool}"
+        );
     }
 }
 

@@ -82,7 +82,7 @@ async fn check_example(router: &Router, tool: &ToolInfo, section: &str) {
     assert_eq!(*info, format!("call={}", tool.name));
     let known = names(&tool.input_schema["properties"]);
     assert!(names(arguments).is_subset(&known), "{}", tool.name);
-    // Nobody answers at the example's address.
+    // No server answers at the example's address.
     if tool.name == "http.request" {
         return;
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use deft_testkit::{Kind, Script};
-use deft_tools::{Era, Found, Options, Router, ServerState};
+use deft_tools::{Era, Options, Router, ServerState, ToolLookup};
 use serde_json::json;
 
 use crate::support::{World, call, until, value};
@@ -118,12 +118,12 @@ async fn changed_tools_are_followed_in_both_eras() {
         let world = World::with("demo", &script);
         let router = world.router();
         assert!(router.listed().await.is_empty());
-        assert!(matches!(router.find("secret"), Found::Missing { .. }));
+        assert!(matches!(router.find("secret"), ToolLookup::Missing { .. }));
         let mut changes = router.changes();
         changes.borrow_and_update();
         value(&router, "unlock", json!({})).await;
         until("the tool appears", || {
-            matches!(router.find("secret"), Found::Tool(_))
+            matches!(router.find("secret"), ToolLookup::Tool(_))
         })
         .await;
         assert!(changes.has_changed().unwrap());
@@ -154,9 +154,9 @@ async fn tools_of_a_stored_catalog_are_known_before_the_server_is() {
     let text = serde_json::to_string(&catalogs).unwrap();
     let router = world.router();
     router.restore(serde_json::from_str::<Vec<deft_tools::Catalog>>(&text).unwrap());
-    assert!(matches!(router.find("echo"), Found::Tool(_)));
+    assert!(matches!(router.find("echo"), ToolLookup::Tool(_)));
     assert!(
-        matches!(router.find("other"), Found::Unknown { .. }),
+        matches!(router.find("other"), ToolLookup::Unknown { .. }),
         "it may have changed since"
     );
     assert_eq!(
@@ -183,7 +183,7 @@ async fn a_catalog_of_another_server_is_dropped() {
     other.add("demo", &Script::new().tool("other", json!({})));
     let router = other.router();
     router.restore(catalogs);
-    assert!(matches!(router.find("echo"), Found::Unknown { .. }));
+    assert!(matches!(router.find("echo"), ToolLookup::Unknown { .. }));
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_reload_leaves_unchanged_servers_alone() {
     for tool in ["one", "two"] {
         assert_eq!(value(&router, tool, json!({})).await, json!({}));
     }
-    assert!(matches!(router.find("three"), Found::Missing { .. }));
+    assert!(matches!(router.find("three"), ToolLookup::Missing { .. }));
     let ups = |server: &str| {
         world
             .witness(server)
@@ -222,7 +222,7 @@ async fn a_disabled_server_has_no_tools() {
     let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
     world.options.servers.get_mut("demo").unwrap().enabled = false;
     let router = world.router();
-    assert!(matches!(router.find("echo"), Found::Missing { .. }));
+    assert!(matches!(router.find("echo"), ToolLookup::Missing { .. }));
     assert_eq!(router.health()[0].state, ServerState::Disabled);
     assert!(world.witness("demo").is_empty());
     let failure = call(&router, "demo.echo", json!({})).await.unwrap_err();
@@ -303,12 +303,12 @@ async fn servers_start_side_by_side() {
     );
 }
 
-/// Whoever stores catalogs is told of a listing while it is being taken in: the earliest instant
-/// at which anybody can learn of it.
+/// The store of catalogs gets a listing while the router takes it in: before any other caller can see
+/// it.
 #[tokio::test]
 async fn a_listed_server_is_never_without_its_tools() {
     let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
-    let (router, seen): (Arc<OnceLock<Router>>, Arc<Mutex<Vec<Found>>>) = Default::default();
+    let (router, seen): (Arc<OnceLock<Router>>, Arc<Mutex<Vec<ToolLookup>>>) = Default::default();
     let (asked, told) = (router.clone(), seen.clone());
     world.environment.catalogs = Arc::new(move |_| {
         let found = asked.get().unwrap().find("demo.echo");
@@ -316,12 +316,12 @@ async fn a_listed_server_is_never_without_its_tools() {
     });
     let router = router.get_or_init(|| world.router());
     let servers = vec!["demo".to_owned()];
-    assert_eq!(router.find("demo.echo"), Found::Unknown { servers });
+    assert_eq!(router.find("demo.echo"), ToolLookup::Unknown { servers });
     assert!(router.listed().await.is_empty());
     let seen = seen.lock().unwrap().clone();
-    assert!(matches!(&seen[..], [Found::Tool(_)]), "{seen:?}");
+    assert!(matches!(&seen[..], [ToolLookup::Tool(_)]), "{seen:?}");
     let nearest = vec!["echo".to_owned()];
-    assert_eq!(router.find("demo.ecko"), Found::Missing { nearest });
+    assert_eq!(router.find("demo.ecko"), ToolLookup::Missing { nearest });
     router.shutdown().await;
 }
 
@@ -363,8 +363,8 @@ async fn children_end_with_a_process_that_is_killed() {
 async fn victim(folder: &std::path::Path) {
     let script = |name: &str| {
         let file = folder.join(name);
-        // The shell stays, so that what sleeps is a child of it. It tells of itself when whoever
-        // started it has had the time to leave word: between the two there is nobody to end it.
+        // The shell stays, so that the sleeping process is its child. It writes its id after its parent
+        // has had the time to record it: before that, no process could end it.
         format!("sleep 0.5; echo $$ > {}; sleep 1000; true", file.display())
     };
     let mut options = Options::default();

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use deft_testkit::Script;
-use deft_tools::{Found, Router};
+use deft_tools::{Router, ToolLookup};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn silent(era: &str, announces: bool) -> (World, Hand) {
 }
 
 fn is_known(router: &Router, tool: &str) -> bool {
-    matches!(router.find(tool), Found::Tool(_))
+    matches!(router.find(tool), ToolLookup::Tool(_))
 }
 
 /// S0.58: an unknown name lists the tools again, at most every ten minutes.
@@ -51,11 +51,11 @@ async fn a_silent_server_is_listed_again_for_an_unknown_name() {
         value(&router, "unlock", json!({})).await;
         clock.pass(599);
         call(&router, "secret", json!({})).await.unwrap_err();
-        assert!(matches!(router.find("secret"), Found::Missing { .. }));
+        assert!(matches!(router.find("secret"), ToolLookup::Missing { .. }));
         clock.pass(1);
         assert_eq!(
             router.find("secret"),
-            Found::Unknown {
+            ToolLookup::Unknown {
                 servers: vec!["demo".to_owned()]
             }
         );
@@ -96,7 +96,7 @@ async fn a_listing_that_fails_is_tried_after_ten_minutes() {
     let failed = router.listed().await;
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert!(is_known(&router, "unlock"));
-    assert!(matches!(router.find("secret"), Found::Missing { .. }));
+    assert!(matches!(router.find("secret"), ToolLookup::Missing { .. }));
 }
 
 /// S0.58: a probe and a wish of a person ask at once.
@@ -124,7 +124,7 @@ async fn a_server_that_announces_changes_is_not_asked_for_its_age() {
         until("the tool appears", || is_known(&router, "secret")).await;
         clock.pass(6000);
         assert!(
-            matches!(router.find("nothing"), Found::Missing { .. }),
+            matches!(router.find("nothing"), ToolLookup::Missing { .. }),
             "{era}"
         );
     }

@@ -187,7 +187,7 @@ async fn a_program_that_is_not_there_is_named() {
         failure.blocked
             && failure
                 .message
-                .contains("`/no/such/program`: there is no such program"),
+                .contains("`/no/such/program`: the program does not exist"),
         "{failure}"
     );
 }

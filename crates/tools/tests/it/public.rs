@@ -91,9 +91,9 @@ async fn server_everything_over_stdio() {
     .await;
 }
 
-struct Running(Child);
+struct RunningServer(Child);
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
@@ -116,7 +116,7 @@ async fn server_everything_over_http() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let _running = Running(child);
+    let _running = RunningServer(child);
     let listens = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
     crate::support::until("it listens", listens).await;
     let mut world = World::new();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use deft_model::{Effects, Failure, FailureClass};
 use deft_testkit::{BotAnswer, BotApi};
-use deft_tools::telegram::{Button, ChatId, Client, Incoming, Receipt, SendOptions};
+use deft_tools::telegram::{Button, ChatId, Client, Receipt, SendOptions, UpdateContent};
 use deft_tools::{
-    Environment, Found, Options, Reference, Router, Secret, SecretSource, TelegramOptions,
-    Undelivered,
+    Environment, Options, Reference, Router, Secret, SecretSource, SendError, TelegramOptions,
+    ToolLookup,
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn router(api: &BotApi, telegram: TelegramOptions) -> Router {
     Router::new(options, environment)
 }
 
-async fn send(client: &Client, text: &str) -> Result<Receipt, Undelivered> {
+async fn send(client: &Client, text: &str) -> Result<Receipt, SendError> {
     client.send("77", text, &SendOptions::default()).await
 }
 
@@ -334,7 +334,7 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     assert!(!listed.contains(&json!("telegram_send_message")));
     assert!(matches!(
         router.find("telegram_send_message"),
-        Found::Missing { .. }
+        ToolLookup::Missing { .. }
     ));
     let failure = call(&router, "telegram_send_message", json!({"text": "hi"}))
         .await
@@ -348,8 +348,8 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     assert_eq!((failure.class, failure.blocked), (FailureClass::Auth, true));
 }
 
-/// What people write and press comes as it was, what nobody understands does no harm, and what was
-/// confirmed never comes again.
+/// Messages and presses arrive unchanged, unknown updates do no harm, and confirmed updates never come
+/// again.
 #[tokio::test(flavor = "multi_thread")]
 async fn updates_are_heard() {
     let api = BotApi::start();
@@ -367,26 +367,26 @@ async fn updates_are_heard() {
         name: name.map(str::to_owned),
     };
     let expected = [
-        Incoming::Message {
+        UpdateContent::Message {
             chat: chat("77", None),
             from: "Ada".to_owned(),
             text: Some("hello".to_owned()),
         },
-        Incoming::Pressed {
+        UpdateContent::Pressed {
             chat: chat("77", None),
             from: "Ada".to_owned(),
             message: 5,
             query: "q1".to_owned(),
             data: "yes apr_1".to_owned(),
         },
-        Incoming::Message {
+        UpdateContent::Message {
             chat: chat("-100", Some("@news")),
-            from: "somebody".to_owned(),
+            from: "an unknown person".to_owned(),
             text: None,
         },
-        Incoming::Other,
+        UpdateContent::Other,
     ];
-    let what: Vec<Incoming> = heard.iter().map(|update| update.what.clone()).collect();
+    let what: Vec<UpdateContent> = heard.iter().map(|update| update.what.clone()).collect();
     assert_eq!(what, expected);
     assert_eq!(api.unconfirmed(), [1, 2, 3, 4]);
     let again = client.clone();

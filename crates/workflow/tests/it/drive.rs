@@ -11,7 +11,7 @@ use deft_workflow::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::script::{Made, Stop};
+use crate::script::{CallResult, Stop};
 use crate::world::{World, path};
 
 /// More events than any case has: a run that does not end is stopped here.
@@ -19,7 +19,7 @@ const MOST_EVENTS: usize = 60_000;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
-pub(crate) struct Called {
+pub(crate) struct CallRecord {
     pub key: String,
     pub what: String,
     pub once: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Called {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Finished,
-    /// Nobody answers.
+    /// A question has no answer.
     Parked(String),
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Driver {
     pub log: Vec<(Timestamp, Event)>,
     pub now: Timestamp,
     pub world: World,
-    pub calls: Vec<Called>,
+    pub calls: Vec<CallRecord>,
     pub crash_after: Vec<usize>,
     pub stop: Option<Stop>,
     pub resumes: usize,
@@ -182,7 +182,7 @@ impl Driver {
         true
     }
 
-    /// Somebody stops the run: what is going on is cut off, unless it ends all the same.
+    /// Stops the run: work under way is cut off, unless it ends all the same.
     fn halt(&mut self) -> bool {
         let Some(stop) = self.stop.take_if(|stop| self.log.len() >= stop.after) else {
             return false;
@@ -234,7 +234,7 @@ impl Driver {
         }
     }
 
-    /// Lets one thing happen; a question that nobody answers ends the driving.
+    /// Performs one action; a question without an answer ends the driving.
     fn turn(&mut self) -> Option<String> {
         let answered = self.pending.iter().position(|ask| match ask {
             Ask::Question { path, .. } => self.world.has_answer(&stable(path)),
@@ -316,7 +316,7 @@ impl Driver {
             } => {
                 let what = self.describe(&path, &call);
                 let once = effects == Effects::Once;
-                self.calls.push(Called { key, what, once });
+                self.calls.push(CallRecord { key, what, once });
                 if let Call::Skill { skill, args } = &*call {
                     self.enter(&path, attempt, skill, args);
                     return;
@@ -343,7 +343,7 @@ impl Driver {
                 let args = Value::Object(heal.args.clone());
                 let what = format!("remedy {} {args}", heal.tool);
                 let once = false;
-                self.calls.push(Called { key, what, once });
+                self.calls.push(CallRecord { key, what, once });
                 let made = self.world.result(&format!("{}#heal", stable(&path)));
                 let result = made.unwrap_or(Ok(Value::Null)).map(drop);
                 let event = self.machine.healed(&path, result, self.now, 10);
@@ -369,7 +369,7 @@ impl Driver {
 
     fn enter(&mut self, path: &Path, attempt: u32, skill: &str, args: &Object) {
         let Some(plan) = self.world.skills.get(skill).cloned() else {
-            let message = format!("there is no skill `{skill}`");
+            let message = format!("unknown skill `{skill}`");
             return self.end(
                 path,
                 attempt,
@@ -394,7 +394,7 @@ impl Driver {
         }
     }
 
-    fn end(&mut self, path: &Path, attempt: u32, made: Made) {
+    fn end(&mut self, path: &Path, attempt: u32, made: CallResult) {
         let event = self
             .machine
             .end_call(path, attempt, made, self.now, 10, false);

@@ -16,7 +16,7 @@ use crate::script::skill;
 
 /// A workflow and the skills that its steps may run.
 #[derive(Clone, Debug)]
-pub(crate) struct Generated {
+pub(crate) struct GeneratedWorkflow {
     pub root: Workflow,
     pub inner: Vec<Workflow>,
     pub max_heals: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Generated {
     pub expect: u8,
 }
 
-impl Generated {
+impl GeneratedWorkflow {
     pub(crate) fn plan(&self) -> Arc<Plan> {
         self.compile("root", &self.root)
     }
@@ -41,7 +41,7 @@ impl Generated {
     }
 }
 
-impl Generated {
+impl GeneratedWorkflow {
     fn compile(&self, id: &str, workflow: &Workflow) -> Arc<Plan> {
         let text = format!(
             "name: {id}\ndescription: x\nmax_heals: {}\nsteps: [{{id: a, tool: log}}]\n",
@@ -79,12 +79,12 @@ fn expect(kind: u8, value: &str) -> Option<Expect> {
     })
 }
 
-pub(crate) fn generated() -> impl Strategy<Value = Generated> {
+pub(crate) fn generated() -> impl Strategy<Value = GeneratedWorkflow> {
     let skills = |names: &'static [&'static str], most| workflow(names, most);
     let inner = (skills(&["nowhere"], 3), skills(&["inner0", "nowhere"], 3));
     let root = skills(&["inner0", "inner1", "nowhere"], 7);
     (root, inner, 0_u32..4, 0_u8..8).prop_map(|(root, (first, second), max_heals, expect)| {
-        Generated {
+        GeneratedWorkflow {
             root,
             inner: vec![first, second],
             max_heals,

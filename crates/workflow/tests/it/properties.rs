@@ -10,11 +10,11 @@ use deft_workflow::{
 use proptest::prelude::*;
 
 use crate::drive::{Driver, Outcome};
-use crate::generate::{Generated, generated};
+use crate::generate::{GeneratedWorkflow, generated};
 use crate::script::Stop;
 use crate::world::{Pick, World};
 
-fn driver(generated: &Generated, seed: u64, pick: Pick) -> Driver {
+fn driver(generated: &GeneratedWorkflow, seed: u64, pick: Pick) -> Driver {
     let world = World {
         skills: generated.skills(),
         seed: Some(seed),
@@ -29,8 +29,8 @@ fn is_verdict(begun: &CallIntent) -> bool {
     matches!(*begun.call, Call::Expect { .. })
 }
 
-/// Calls that ended for good and were begun again. A value that nobody has judged is not for good,
-/// but its call is.
+/// Calls that ended for good and were begun again. A value that was not checked is not final, but its
+/// call is.
 fn repeated(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut done: HashSet<&Path> = HashSet::new();
     let mut repeated = Vec::new();

@@ -14,7 +14,7 @@
 //! | `rules` | `max_depth`, `max_items`, `max_results`, `heal` of the host |
 //! | `order` | paths that end before others that go on at the same time; or `last` |
 //! | `crash_after` | after so many events the process dies, and another one goes on |
-//! | `stop` | `{after, class, late}`: when somebody stops the run, and what ends all the same |
+//! | `stop` | `{after, class, late}`: when the run is stopped, and what ends all the same |
 //! | `resume` | how often a person lets the run go on |
 //! | `hangs` | calls that never end unless they are cut off |
 //! | `reuse` | steps of an earlier run: `{step: {value, error}}`; null for one that was skipped |
@@ -28,10 +28,10 @@ use deft_workflow::{Answer, Plan, Remedy, Rules};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// What came of a call, as a case has it.
-pub(crate) type Made = Result<Value, Failure>;
+/// The result of a call in a case.
+pub(crate) type CallResult = Result<Value, Failure>;
 
-/// A stop that somebody asks for.
+/// A request to stop the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
     pub after: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Stop {
 pub(crate) struct Script {
     pub plan: Arc<Plan>,
     pub inputs: Object,
-    pub results: HashMap<String, Vec<Made>>,
+    pub results: HashMap<String, Vec<CallResult>>,
     pub answers: HashMap<String, Vec<Answer>>,
     pub skills: HashMap<String, Arc<Plan>>,
     pub effects: HashMap<String, Effects>,
@@ -148,7 +148,7 @@ fn rules(given: &Object) -> Rules {
     rules
 }
 
-fn made(value: &Value) -> Made {
+fn made(value: &Value) -> CallResult {
     if let Some(ok) = value.get("ok") {
         return Ok(ok.clone());
     }

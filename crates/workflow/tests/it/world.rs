@@ -7,12 +7,12 @@ use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_workflow::{Answer, Ask, Facts, Path, Permit, Plan};
 use serde_json::Value;
 
-use crate::script::Made;
+use crate::script::CallResult;
 
 /// Everything outside the machine.
 #[derive(Default)]
 pub(crate) struct World {
-    pub results: HashMap<String, Vec<Made>>,
+    pub results: HashMap<String, Vec<CallResult>>,
     pub answers: HashMap<String, Vec<Answer>>,
     pub skills: HashMap<String, Arc<Plan>>,
     pub effects: HashMap<String, Effects>,
@@ -63,7 +63,7 @@ impl World {
     }
 
     /// The outcome for a key such as `update[2]`, else for `update`.
-    pub(crate) fn result(&mut self, key: &str) -> Option<Made> {
+    pub(crate) fn result(&mut self, key: &str) -> Option<CallResult> {
         let nth = self.count(key);
         let bare = key.split('[').next().unwrap_or(key);
         match self.results.get(key).or_else(|| self.results.get(bare)) {
@@ -136,7 +136,7 @@ fn mix(seed: u64, key: &str, nth: usize) -> u64 {
     hash ^ (hash >> 29)
 }
 
-fn invent(number: u64, key: &str) -> Made {
+fn invent(number: u64, key: &str) -> CallResult {
     let class = match number % 16 {
         0 => FailureClass::Network,
         1 => FailureClass::Timeout,

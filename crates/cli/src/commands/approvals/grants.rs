@@ -16,13 +16,13 @@ pub(super) fn list(app: &App, output: &Output) -> Done {
     if output.json {
         output.document(&json!(GrantList { grants }))?;
     } else if grants.is_empty() {
-        output.note("no answer stands; `deft approvals approve ID --always` makes one that does");
+        output.note("no stored grants; `deft approvals approve ID --always` creates one");
     } else {
         let header = ["id", "skill", "revision", "given", "by", "what"];
         let mut lines = vec![header.map(str::to_owned).to_vec()];
         lines.extend(grants.iter().map(|grant| line(grant, &app.zone)));
         output.data(table(&lines, output.width()))?;
-        output.note("hint: `deft approvals revoke ID` takes one back");
+        output.note("hint: `deft approvals revoke ID` revokes one");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, counted, local, local_minute, table_of};
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 use deft_service::markdown::Renderer;
 use deft_service::talk::{Conversation, Talk};
 use deft_wire::chat::{
@@ -78,8 +78,8 @@ pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
     };
     found.ok_or_else(|| {
         let message = match id {
-            "last" => "there is no conversation to go on with".to_owned(),
-            id => format!("there is no conversation `{id}`"),
+            "last" => "no conversation to continue".to_owned(),
+            id => format!("unknown conversation `{id}`"),
         };
         Failure::input("unknown_conversation", message).hint("`deft chat list` shows them")
     })
@@ -92,7 +92,7 @@ fn list(found: Vec<ConversationView>, zone: &TimeZone, output: &Output) -> Done<
         });
     }
     if found.is_empty() {
-        output.note("there are no conversations; `deft chat` begins one");
+        output.note("no conversations yet; `deft chat` starts one");
         return Ok(());
     }
     let heads = ["id", "last", "channel", "agent", "said", "about"];
@@ -132,14 +132,14 @@ fn show(
     output.note(&format!("{}  {}  {title}", view.id, view.channel));
     for line in &messages {
         let who = format!("{}  {}", line.role.word(), local(line.at, zone));
-        let who = Styled::paint("2", &who, output.styles_stdout());
+        let who = StyledText::paint("2", &who, output.styles_stdout());
         output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
         let text = match line.role {
             // Results may be long; `--json` has them as they were.
-            MessageRole::Tool => Styled::from(words(&line.text)).with("\n"),
+            MessageRole::Tool => StyledText::from(words(&line.text)).with("\n"),
             MessageRole::User | MessageRole::Assistant => {
-                Styled::from_renderer(&Renderer::whole(&line.text, styled, width))
+                StyledText::from_renderer(&Renderer::whole(&line.text, styled, width))
             }
         };
         output.data(text.with("\n"))?;

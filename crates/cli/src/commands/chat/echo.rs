@@ -7,9 +7,9 @@ use std::io;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// What becomes of keys while an answer is written.
+/// Whether keys are shown while an answer is written.
 #[derive(Default)]
-pub(super) enum Typing {
+pub(super) enum KeyEcho {
     /// The terminal shows them.
     #[default]
     Shown,
@@ -17,7 +17,7 @@ pub(super) enum Typing {
     Hidden(Option<Unseen>),
 }
 
-impl Typing {
+impl KeyEcho {
     /// Hides keys from now on, where they are hidden at all.
     pub(super) fn hide(&mut self) {
         self.show();

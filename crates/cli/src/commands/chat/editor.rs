@@ -14,7 +14,7 @@ use rustyline::{Cmd, Config, Context, Editor, ExternalPrinter as _, Helper, KeyE
 use super::slash::COMMANDS;
 use super::view::Printer;
 use crate::failure::{Done, Failure};
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 use deft_wire::model::visible;
 
 /// How many entries are kept.
@@ -115,9 +115,9 @@ fn unusable(problem: &ReadlineError) -> Failure {
 }
 
 /// Lines without a terminal: what is piped in, line by line.
-pub(super) struct Piped;
+pub(super) struct PipedLines;
 
-impl Lines for Piped {
+impl Lines for PipedLines {
     fn next(&mut self, _: &str) -> Done<Input> {
         let mut text = String::new();
         loop {
@@ -151,7 +151,7 @@ impl Hinter for Keys {
 impl Highlighter for Keys {
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
         if self.color {
-            Cow::Owned(Styled::paint("1;32", prompt, true).as_str().to_owned())
+            Cow::Owned(StyledText::paint("1;32", prompt, true).as_str().to_owned())
         } else {
             Cow::Borrowed(prompt)
         }

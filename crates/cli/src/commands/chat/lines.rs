@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::output::clip;
 use crate::progress::duration;
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 use deft_service::words::mask_secrets;
 use deft_wire::model::{Object, visible};
 
@@ -26,8 +26,8 @@ pub(super) fn call(
     depth: usize,
     mark: &Mark<'_>,
     color: bool,
-) -> Styled {
-    let paint = |code, text| Styled::paint(code, text, color);
+) -> StyledText {
+    let paint = |code, text| StyledText::paint(code, text, color);
     let how = match mark {
         Mark::Good(ms) => paint("32", "✓").with(format!(" {}", took(*ms))),
         Mark::Failed(ms, why) => {
@@ -36,7 +36,7 @@ pub(super) fn call(
         }
         Mark::Refused(why) => paint("33", "⊘ refused").with(format!("  {}", words(why))),
     };
-    Styled::from(format!("{}⚙ ", indent(depth)))
+    StyledText::from(format!("{}⚙ ", indent(depth)))
         .with(named(tool, args, color))
         .with(" ")
         .with(how)
@@ -47,15 +47,15 @@ pub(super) fn open(tool: &str, args: &Object) -> String {
     format!("⚙ {}", named(tool, args, false).as_str())
 }
 
-fn named(tool: &str, args: &Object, color: bool) -> Styled {
-    let tool = Styled::from(tool);
+fn named(tool: &str, args: &Object, color: bool) -> StyledText {
+    let tool = StyledText::from(tool);
     if args.is_empty() {
         return tool;
     }
     let args = serde_json::to_string(args).unwrap_or_default();
     let masked = mask_secrets(&args);
     let args = clip(&visible(masked.as_deref().unwrap_or(&args)), ARGS);
-    tool.with(" ").with(Styled::paint("2", &args, color))
+    tool.with(" ").with(StyledText::paint("2", &args, color))
 }
 
 /// An agent that is sent out.
@@ -97,7 +97,11 @@ mod tests {
     fn args(value: Value) -> Object {
         match value {
             Value::Object(args) => args,
-            _ => Object::new(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Object::new(),
         }
     }
 

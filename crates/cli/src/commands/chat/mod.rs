@@ -27,11 +27,11 @@ use crate::progress::say_through;
 use crate::prompt::Prompt;
 use deft_config::Home;
 use deft_service::app::App;
-use deft_service::daemon::{self, Lock};
 use deft_service::doctor::ADD_A_MODEL;
 use deft_service::talk::{self, Say, Talk};
+use deft_service::{Lock, seed};
 use deft_wire::chat::ChatUsage;
-use editor::{Lines, Piped, Terminal};
+use editor::{Lines, PipedLines, Terminal};
 use session::{CHANNEL, Session};
 use turn::{Company, Stops};
 use view::{Look, View};
@@ -59,10 +59,10 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         None => None,
     };
     // Playbooks are half of what an assistant knows.
-    daemon::seed_new_home(&home)?;
+    seed::seed_new_home(&home)?;
     let app = App::open(&global.workspace())?;
     output.complain_if(app.broken_warning(None));
-    let chat = Opened {
+    let chat = ChatSetup {
         args,
         global,
         output,
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
 }
 
 /// Everything that a chat begins with.
-struct Opened<'a> {
+struct ChatSetup<'a> {
     args: &'a Chat,
     global: &'a Global,
     output: &'a Output,
@@ -89,7 +89,7 @@ struct Opened<'a> {
     zone: jiff::tz::TimeZone,
 }
 
-impl Opened<'_> {
+impl ChatSetup<'_> {
     async fn talk(self, talk: Arc<dyn Talk>, text: Option<String>) -> Done {
         if let Some(agent) = &self.args.agent {
             talk.check_agent(agent).await?;
@@ -165,7 +165,7 @@ impl Opened<'_> {
             session.company.view.hide_typing();
             Box::new(terminal)
         } else {
-            Box::new(Piped)
+            Box::new(PipedLines)
         };
         let done = session.run(lines).await;
         session.company.view.print_with(None);

@@ -2,16 +2,17 @@
 
 use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::turn::{Company, Ended, Wish};
+use super::turn::{Company, TurnEnd, TurnRequest};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
 use deft_service::talk::{CallLog, Live, Say, Talk};
 use deft_wire::chat::{ChatAnswer, PromptSection, PromptTool, PromptView};
 use deft_wire::model::{FailureClass, Message, Outcome, RunStatus, visible};
+use parking_lot::Mutex;
 
 /// What is to be said: the text, and what is piped in behind it.
 pub(super) fn text(given: &str) -> Done<String> {
@@ -40,22 +41,19 @@ pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Don
     let (heard, view) = (Arc::clone(&calls), Arc::clone(&company.view));
     let show = !output.json;
     let listener = Arc::new(move |live: Live| {
-        heard
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .record(&live);
+        heard.lock().record(&live);
         // A text may be taken back, and stdout takes nothing back.
         let later = matches!(live, Live::Text(_) | Live::Again);
         if show && !later {
             view.hear(live);
         }
     });
-    let mut said = match company.hear(Wish::Say(say), listener).await? {
-        Ended::Said(said) => said,
-        Ended::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
+    let mut said = match company.hear(TurnRequest::Say(say), listener).await? {
+        TurnEnd::Said(said) => said,
+        TurnEnd::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
     };
     company.view.leave();
-    let calls = std::mem::take(&mut *calls.lock().unwrap_or_else(PoisonError::into_inner));
+    let calls = std::mem::take(&mut *calls.lock());
     said.calls = calls.into_calls();
     print(&said, output)?;
     Ok(ExitCode::from(exit_code(&said)))
@@ -69,7 +67,7 @@ fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
         let (styled, width) = (output.styles_stdout(), output.width());
         if Stream::Out.is_terminal() {
             let text = Renderer::whole(&said.text, styled, width);
-            output.data(Styled::from_renderer(&text))?;
+            output.data(StyledText::from_renderer(&text))?;
         } else {
             output.data(said.text.trim_end())?;
         }

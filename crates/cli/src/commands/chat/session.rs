@@ -2,7 +2,7 @@
 
 use crate::failure::Done;
 use crate::output::{local, table};
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 use deft_service::budget::ALL;
 use deft_service::talk::{Say, describe_usage, dollars};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
@@ -10,7 +10,7 @@ use deft_wire::model::{RunStatus, visible};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
-use super::turn::{Company, Ended, Wish};
+use super::turn::{Company, TurnEnd, TurnRequest};
 use super::unanswered;
 
 /// The channel of chats at the terminal.
@@ -91,7 +91,7 @@ impl Session {
                 let hint = near.map_or("`/help` lists the commands".to_owned(), |near| {
                     format!("did you mean `{near}`?")
                 });
-                self.note(format!("there is no command `{}`; {hint}", visible(given)));
+                self.note(format!("unknown command `{}`; {hint}", visible(given)));
                 Ok(())
             }
         };
@@ -113,18 +113,18 @@ impl Session {
             answer_to: None,
             alone: self.company.asker.is_none(),
         };
-        self.answer(Wish::Say(say)).await
+        self.answer(TurnRequest::Say(say)).await
     }
 
-    async fn answer(&mut self, wish: Wish) -> Done<()> {
+    async fn answer(&mut self, wish: TurnRequest) -> Done<()> {
         match self.company.turn(wish).await? {
-            Ended::Said(said) => {
+            TurnEnd::Said(said) => {
                 self.company.view.end(&said);
                 self.conversation = Some(said.conversation.clone());
                 self.usage.add(&said.usage);
                 self.last = Some(*said);
             }
-            Ended::Left => self.note("left running; `deft runs list` shows its status"),
+            TurnEnd::Left => self.note("left running; `deft runs list` shows its status"),
         }
         Ok(())
     }
@@ -132,9 +132,9 @@ impl Session {
     /// What was asked before is answered before anything else is asked.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
         for open in self.company.talk.unanswered(conversation).await? {
-            self.note(unanswered::told(&open));
+            self.note(unanswered::describe(&open));
             if unanswered::is_to_go_on(&open) {
-                self.answer(Wish::GoOn(open.run)).await?;
+                self.answer(TurnRequest::GoOn(open.run)).await?;
             }
         }
         Ok(())
@@ -215,7 +215,7 @@ impl Session {
         let color = self.company.view.color();
         for line in lines {
             let who = format!("{}  {}", line.role.word(), local(line.at, &self.zone));
-            self.note(Styled::paint("2", &who, color));
+            self.note(StyledText::paint("2", &who, color));
             self.company.view.show(&line.text);
         }
     }
@@ -252,7 +252,7 @@ impl Session {
         Ok(())
     }
 
-    fn note(&self, text: impl Into<Styled>) {
+    fn note(&self, text: impl Into<StyledText>) {
         self.company.view.note(text);
     }
 }

@@ -38,7 +38,7 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     (
         "/resume",
         "[ID]",
-        "go on with a conversation, or with the latest",
+        "continue a conversation, or the latest one",
     ),
     (
         "/agent",

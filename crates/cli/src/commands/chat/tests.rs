@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
@@ -15,10 +17,10 @@ use super::view::{Look, Much, Sink, View};
 use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
-use crate::talk_fake::fake::{Do, Fake, answer, call, failed};
-use crate::terminal::Styled;
+use crate::talk_fake::fake::{Fake, FakeAction, answer, call, failed};
+use crate::terminal::StyledText;
 use deft_service::ask::{Answer, Asker, Question, Responds};
-use deft_service::talk::{AnswerState, Live, Unanswered};
+use deft_service::talk::{AnswerState, Live, UnansweredMessage};
 use deft_wire::chat::ChatUsage;
 use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
 
@@ -27,14 +29,14 @@ use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
 struct Screen(Arc<Mutex<String>>);
 
 impl Sink for Screen {
-    fn put(&mut self, text: Styled) {
-        self.0.lock().unwrap().push_str(text.as_str());
+    fn put(&mut self, text: StyledText) {
+        self.0.lock().push_str(text.as_str());
     }
 }
 
 impl Screen {
     fn text(&self) -> String {
-        self.0.lock().unwrap().clone()
+        self.0.lock().clone()
     }
 
     /// What a terminal shows of it, without the blanks at the ends of lines.
@@ -59,7 +61,7 @@ struct Yes(Mutex<Vec<String>>);
 
 impl Asker for Yes {
     fn ask(&self, question: Question) -> Responds {
-        self.0.lock().unwrap().push(question.message);
+        self.0.lock().push(question.message);
         Box::pin(async { Some(Answer::Yes.into()) })
     }
 }
@@ -87,7 +89,7 @@ fn world(live: bool) -> World {
         view: Arc::new(View::new(look)),
         asker: None,
         yes: false,
-        stops: Stops::of(stops),
+        stops: Stops::from_receiver(stops),
         is_up: |_| true,
         home: PathBuf::new(),
     };
@@ -117,8 +119,8 @@ async fn chat(world: &mut World, lines: &[&str]) -> String {
     world.screen.shown()
 }
 
-fn text(text: &str) -> Do {
-    Do::Live(Live::Text(text.to_owned()))
+fn text(text: &str) -> FakeAction {
+    FakeAction::Live(Live::Text(text.to_owned()))
 }
 
 #[tokio::test]
@@ -160,53 +162,53 @@ fn lines_from_elsewhere_tear_nothing() {
 async fn agents_and_refusals_are_lines() {
     let mut world = world(true);
     let below = |tool: &str| {
-        Do::Live(Live::ToolBegun {
+        FakeAction::Live(Live::ToolBegun {
             tool: tool.to_owned(),
             args: deft_wire::model::Object::new(),
             depth: 1,
         })
     };
     let mut events = vec![
-        Do::Live(Live::Dispatched {
+        FakeAction::Live(Live::Dispatched {
             agent: "scout".to_owned(),
             mission: "find\nit".to_owned(),
             depth: 0,
         }),
-        Do::Live(Live::Dispatched {
+        FakeAction::Live(Live::Dispatched {
             agent: "other".to_owned(),
             mission: "too".to_owned(),
             depth: 0,
         }),
-        Do::Live(Live::AgentEnded {
+        FakeAction::Live(Live::AgentEnded {
             agent: "other".to_owned(),
             depth: 0,
-            note: Some("there is no agent `other`".to_owned()),
+            note: Some("unknown agent `other`".to_owned()),
         }),
         below("web_search"),
-        Do::Live(Live::Refused {
+        FakeAction::Live(Live::Refused {
             tool: "shell_run".to_owned(),
             reason: "it is not one of its tools".to_owned(),
         }),
-        Do::Live(Live::ToolEnded {
+        FakeAction::Live(Live::ToolEnded {
             tool: "web_search".to_owned(),
             ok: false,
             ms: 5,
             note: Some("no route".to_owned()),
         }),
-        Do::Live(Live::AgentEnded {
+        FakeAction::Live(Live::AgentEnded {
             agent: "scout".to_owned(),
             depth: 0,
             note: None,
         }),
         text("wrong"),
-        Do::Live(Live::Again),
+        FakeAction::Live(Live::Again),
     ];
     events.push(text("found"));
     world.fake.then(events, "found");
     let shown = chat(&mut world, &["go"]).await;
     assert_eq!(
         shown,
-        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: there is no agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
+        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: unknown agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
          ⇠ scout is done\nwrong\n↻ the model starts again; the text above is discarded\nfound"
     );
 }
@@ -232,8 +234,8 @@ async fn ends_are_shown() {
 async fn questions_are_asked_and_wait_without_a_person() {
     let mut world = world(false);
     let reason = "an answer: delete it?".to_owned();
-    let told = Do::Live(Live::Waiting { reason });
-    world.fake.then([told, Do::Ask("delete it?")], "");
+    let told = FakeAction::Live(Live::Waiting { reason });
+    world.fake.then([told, FakeAction::Ask("delete it?")], "");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(
         shown.starts_with("… waits for an answer: delete it?\n… run run_1 waits"),
@@ -245,16 +247,16 @@ async fn questions_are_asked_and_wait_without_a_person() {
 
     let yes = Arc::new(Yes::default());
     world.session.company.asker = Some(yes.clone());
-    world.fake.then([Do::Ask("delete it?")], "done: ");
+    world.fake.then([FakeAction::Ask("delete it?")], "done: ");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(shown.ends_with("done: yes"), "{shown}");
-    assert_eq!(*yes.0.lock().unwrap(), ["delete it?"]);
+    assert_eq!(*yes.0.lock(), ["delete it?"]);
 }
 
 #[tokio::test]
 async fn a_wish_to_stop_ends_the_answer_and_not_the_chat() {
     let mut world = world(true);
-    world.fake.then([text("well "), Do::Hang], "");
+    world.fake.then([text("well "), FakeAction::Hang], "");
     let (fake, stop) = (world.fake.clone(), world.stop.clone());
     let stopper = tokio::spawn(async move {
         fake.heard.notified().await;
@@ -274,7 +276,7 @@ async fn commands_do_what_they_say() {
             vec!["hi", "/cost"],
             "you said: hi\nthis chat: 1 call of a model, 100 tokens in, 10 out, 0.001000 USD\ntoday: 3050 tokens, 2.50 USD; `deft budget show` says more",
         ),
-        (vec!["/agent nobody"], "there is no agent `nobody`"),
+        (vec!["/agent nobody"], "unknown agent `nobody`"),
         (
             vec!["/agent scout"],
             "scout answers from now on, in a new conversation",
@@ -291,7 +293,7 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/hlep"],
-            "there is no command `/hlep`; did you mean `/help`?",
+            "unknown command `/hlep`; did you mean `/help`?",
         ),
         (vec!["/quit", "unheard"], ""),
         (
@@ -300,7 +302,7 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/resume conv_x"],
-            "there is no conversation `conv_x`\nhint: `deft chat list` shows them",
+            "unknown conversation `conv_x`\nhint: `deft chat list` shows them",
         ),
     ] {
         let mut world = world(false);
@@ -372,7 +374,7 @@ fn exit_codes_are_those_of_the_contract() {
 #[tokio::test]
 async fn what_was_not_answered_is_answered_first() {
     let mut world = world(false);
-    let open = |run: &str, text: &str, state| Unanswered {
+    let open = |run: &str, text: &str, state| UnansweredMessage {
         run: RunId::new(run),
         text: text.to_owned(),
         state,

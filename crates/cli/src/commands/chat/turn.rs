@@ -44,7 +44,7 @@ impl Stops {
     }
 
     #[cfg(test)]
-    pub(super) fn of(receiver: UnboundedReceiver<()>) -> Self {
+    pub(super) fn from_receiver(receiver: UnboundedReceiver<()>) -> Self {
         Self(receiver)
     }
 
@@ -62,7 +62,7 @@ impl Stops {
 }
 
 /// What is to be answered.
-pub(super) enum Wish {
+pub(super) enum TurnRequest {
     /// Something that is said now.
     Say(Say),
     /// What was said before and is worked on, or was.
@@ -70,7 +70,7 @@ pub(super) enum Wish {
 }
 
 /// How a turn ended.
-pub(super) enum Ended {
+pub(super) enum TurnEnd {
     Said(Box<ChatAnswer>),
     /// The person did not want to wait for the end of it.
     Left,
@@ -90,15 +90,15 @@ pub(super) struct Company {
 }
 
 impl Company {
-    /// Says something and shows what comes of it. The first wish to stop ends the run, the second
+    /// Says something and shows the answer. The first request to stop ends the run, the second
     /// one leaves it as it is.
-    pub(super) async fn turn(&mut self, wish: Wish) -> Done<Ended> {
+    pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
         self.hear(wish, Arc::new(move |live| view.hear(live))).await
     }
 
     /// The same with another listener.
-    pub(super) async fn hear(&mut self, wish: Wish, listener: Listener) -> Done<Ended> {
+    pub(super) async fn hear(&mut self, wish: TurnRequest, listener: Listener) -> Done<TurnEnd> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
         let notes = Arc::clone(&planned);
@@ -116,8 +116,8 @@ impl Company {
             admitted: Some(Arc::clone(&admitted)),
         };
         let mut work = match wish {
-            Wish::Say(say) => self.talk.say(say, attention, listener),
-            Wish::GoOn(run) => self.talk.go_on(run, attention, listener),
+            TurnRequest::Say(say) => self.talk.say(say, attention, listener),
+            TurnRequest::GoOn(run) => self.talk.go_on(run, attention, listener),
         };
         let mut tick = tokio::time::interval(TURN);
         let mut stopping = false;
@@ -131,7 +131,7 @@ impl Company {
                         if planned && !(self.is_up)(&self.home) {
                             self.view.tell(NOTHING_IS_UP);
                         }
-                        return Ok(Ended::Said(Box::new(said)));
+                        return Ok(TurnEnd::Said(Box::new(said)));
                     }
                     Err(failure) => {
                         self.view.leave();
@@ -145,7 +145,7 @@ impl Company {
                     }
                     _ => {
                         self.view.leave();
-                        return Ok(Ended::Left);
+                        return Ok(TurnEnd::Left);
                     }
                 },
                 _ = tick.tick() => self.view.tick(),

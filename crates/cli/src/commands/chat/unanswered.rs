@@ -6,21 +6,21 @@
 use std::sync::Arc;
 
 use super::lines::words;
-use super::turn::{Company, Wish};
+use super::turn::{Company, TurnRequest};
 use crate::failure::Done;
 use crate::output::{Output, clip};
-use deft_service::talk::{AnswerState, Unanswered};
+use deft_service::talk::{AnswerState, UnansweredMessage};
 
 /// How much of a question is shown.
 const QUESTION: usize = 60;
 
 /// Whether it can be answered now; what waits is left waiting.
-pub(super) fn is_to_go_on(open: &Unanswered) -> bool {
+pub(super) fn is_to_go_on(open: &UnansweredMessage) -> bool {
     open.state != AnswerState::Waiting
 }
 
-/// Says how it stands.
-pub(super) fn told(open: &Unanswered) -> String {
+/// Describes the state of the answer.
+pub(super) fn describe(open: &UnansweredMessage) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
     match open.state {
@@ -43,10 +43,10 @@ pub(super) fn told(open: &Unanswered) -> String {
 /// Resumes all of it for a script, which sees only that it happens.
 pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Output) -> Done<()> {
     for open in company.talk.unanswered(conversation).await? {
-        output.note(&told(&open));
+        output.note(&describe(&open));
         if is_to_go_on(&open) {
             let unheard = Arc::new(|_| {});
-            company.hear(Wish::GoOn(open.run), unheard).await?;
+            company.hear(TurnRequest::GoOn(open.run), unheard).await?;
             company.view.leave();
         }
     }
@@ -78,13 +78,13 @@ mod tests {
                 "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` continues it",
             ),
         ] {
-            let open = Unanswered {
+            let open = UnansweredMessage {
                 run: RunId::new("run_1"),
                 text: "Why?\nReally".to_owned(),
                 state,
                 waits_for: waits_for.map(str::to_owned),
             };
-            assert_eq!(told(&open), expected);
+            assert_eq!(describe(&open), expected);
         }
     }
 }

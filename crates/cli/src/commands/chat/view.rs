@@ -3,18 +3,17 @@
 //!
 //! That one line is the only thing that is ever taken back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use super::echo::Typing;
+use super::echo::KeyEcho;
 use super::lines::{self, Mark};
 use crate::output::{Output, clip};
 use crate::progress::Above;
 use crate::prompt::Stage;
-use crate::terminal::{Stream, Styled};
+use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
 use deft_service::talk::Live;
 use deft_wire::chat::ChatAnswer;
 use deft_wire::model::{Object, RunStatus};
+use parking_lot::{Mutex, MutexGuard};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -37,11 +36,11 @@ pub(super) struct Look {
 /// Where text goes: a stream, or the memory of a test.
 pub(super) trait Sink: Send {
     /// Writes the text; one that cannot be shown is no reason to fail.
-    fn put(&mut self, text: Styled);
+    fn put(&mut self, text: StyledText);
 }
 
 impl Sink for Stream {
-    fn put(&mut self, text: Styled) {
+    fn put(&mut self, text: StyledText) {
         drop(self.write(text));
     }
 }
@@ -85,7 +84,7 @@ struct State {
     text: Renderer,
     /// What was written since the last call; empty if it is out of date.
     segment: String,
-    calls: Vec<Open>,
+    calls: Vec<OpenCall>,
     /// An answer is worked on.
     busy: bool,
     paused: bool,
@@ -96,14 +95,14 @@ struct State {
     printer: Option<Printer>,
     /// Lines from elsewhere that would tear an answer or a question, until it ends.
     held: Vec<String>,
-    typing: Typing,
+    typing: KeyEcho,
 }
 
 /// Writes a text above the line that is edited.
 pub(super) type Printer = Box<dyn FnMut(String) + Send>;
 
 /// A call that is under way.
-struct Open {
+struct OpenCall {
     tool: String,
     args: Object,
     depth: usize,
@@ -123,7 +122,7 @@ impl View {
             drawn: false,
             printer: None,
             held: Vec::new(),
-            typing: Typing::default(),
+            typing: KeyEcho::default(),
         }))
     }
 
@@ -160,7 +159,7 @@ impl View {
         state.busy = false;
         state.typing.show();
         if let Some(error) = &said.error {
-            let mark = Styled::paint("31", "✗", state.look.color);
+            let mark = StyledText::paint("31", "✗", state.look.color);
             state.complain(mark.with(format!(" {}", error.message)));
             if let Some(hint) = &error.hint {
                 state.complain(format!("  hint: {hint}"));
@@ -183,7 +182,7 @@ impl View {
     }
 
     /// Says something that is no answer.
-    pub(super) fn note(&self, text: impl Into<Styled>) {
+    pub(super) fn note(&self, text: impl Into<StyledText>) {
         let mut state = self.lock();
         state.end_text();
         state.complain(text);
@@ -203,7 +202,7 @@ impl View {
 
     /// From now on, what is typed while an answer is worked on is not shown in it.
     pub(super) fn hide_typing(&self) {
-        self.lock().typing = Typing::Hidden(None);
+        self.lock().typing = KeyEcho::Hidden(None);
     }
 
     /// Shows a message.
@@ -218,7 +217,7 @@ impl View {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -258,9 +257,9 @@ fn stdout_width() -> Option<usize> {
 }
 
 impl State {
-    fn whole(&self, text: &str) -> Styled {
+    fn whole(&self, text: &str) -> StyledText {
         let whole = Renderer::whole(text, self.look.styled, (self.look.width)());
-        Styled::from_renderer(&whole)
+        StyledText::from_renderer(&whole)
     }
 
     fn hear(&mut self, live: Live) {
@@ -269,7 +268,7 @@ impl State {
                 self.segment.push_str(&more);
                 let text = self.text.push(&more);
                 if !text.is_empty() {
-                    self.answer(Styled::from_renderer(&text));
+                    self.answer(StyledText::from_renderer(&text));
                 }
             }
             Live::Again => {
@@ -283,7 +282,7 @@ impl State {
             Live::ToolBegun { tool, args, depth } => {
                 self.end_text();
                 self.segment.clear();
-                self.calls.push(Open { tool, args, depth });
+                self.calls.push(OpenCall { tool, args, depth });
                 self.draw();
             }
             Live::ToolEnded { tool, ok, ms, note } => {
@@ -330,7 +329,7 @@ impl State {
     fn end_text(&mut self) {
         let rest = self.text.finish();
         if !rest.is_empty() {
-            self.answer(Styled::from_renderer(&rest));
+            self.answer(StyledText::from_renderer(&rest));
         }
         self.erase();
         if !self.paused {
@@ -345,25 +344,25 @@ impl State {
         !self.segment.is_empty() || self.text.is_midline()
     }
 
-    fn answer(&mut self, text: Styled) {
+    fn answer(&mut self, text: StyledText) {
         self.erase();
         self.look.answers.put(text);
     }
 
-    fn say(&mut self, line: impl Into<Styled>) {
+    fn say(&mut self, line: impl Into<StyledText>) {
         if self.look.much != Much::Errors {
             self.complain(line);
         }
     }
 
-    fn complain(&mut self, line: impl Into<Styled>) {
+    fn complain(&mut self, line: impl Into<StyledText>) {
         self.erase();
         self.look.beside.put(line.into().with("\n"));
     }
 
     fn erase(&mut self) {
         if std::mem::take(&mut self.drawn) {
-            self.look.beside.put(Styled::clear_line());
+            self.look.beside.put(StyledText::clear_line());
         }
     }
 
@@ -386,8 +385,8 @@ impl State {
             &format!("{frame} {what}"),
             (self.look.width)().unwrap_or(80).saturating_sub(1),
         );
-        let line = Styled::paint("2", &line, true);
-        self.look.beside.put(Styled::clear_line().with(line));
+        let line = StyledText::paint("2", &line, true);
+        self.look.beside.put(StyledText::clear_line().with(line));
         self.drawn = true;
     }
 }

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use deft_service::{Workspace, app, servers};
+use deft_service::{Workspace, runtime, servers};
 use deft_wire::server::ServerView;
 
 use crate::failure::Done;
 use crate::output::{Output, counted, table};
 
 pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
-    let found = app::runtime()?.block_on(servers::list(workspace))?;
+    let found = runtime::start()?.block_on(servers::list(workspace))?;
     let servers = &found.value.servers;
     if output.json {
         output.document(&found.value)?;

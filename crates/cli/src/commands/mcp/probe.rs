@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use deft_service::{Workspace, app, servers};
+use deft_service::{Workspace, runtime, servers};
 use deft_wire::server::{ProbeView, ProtocolEra};
 
 use crate::failure::Done;
 use crate::output::Output;
 
 pub(super) fn run(name: Option<&str>, workspace: &Workspace, output: &Output) -> Done {
-    let found = app::runtime()?.block_on(servers::probe(workspace, name))?;
+    let found = runtime::start()?.block_on(servers::probe(workspace, name))?;
     let list = found.value;
     if output.json {
         output.document(&list)?;

@@ -30,7 +30,9 @@ pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
         Value::Null => {}
         Value::String(text) => output.data(text.as_str())?,
         Value::Object(map) if map.is_empty() => {}
-        other => output.document(other)?,
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            output.document(other)?;
+        }
     }
     Ok(code)
 }

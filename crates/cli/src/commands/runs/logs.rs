@@ -74,7 +74,11 @@ fn line(event: &EventView, zone: &TimeZone) -> String {
 fn clip(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.replace('\n', " "),
-        other => other.to_string(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string(),
     };
     match text.char_indices().nth(120) {
         Some((at, _)) => format!("{}…", &text[..at]),

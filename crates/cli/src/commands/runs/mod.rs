@@ -14,7 +14,7 @@ use crate::args::{Global, Resume, Roots, RunExport, Runs};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use deft_service::App;
-use deft_service::runs::{self, Cancelled, RunWork};
+use deft_service::runs::{self, CancelResult, RunWork};
 
 pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
     match command {
@@ -37,9 +37,9 @@ pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
 fn cancel(id: &str, global: &Global, output: &Output) -> Done {
     let app = App::without_skills(&global.workspace())?;
     let (run, said) = match runs::cancel(&app, id, "deft runs cancel")? {
-        Cancelled::Now(run) => (run, "is cancelled"),
-        Cancelled::Asked(run) => (run, "is asked to stop"),
-        Cancelled::Before(run) => (run, "was over already"),
+        CancelResult::Now(run) => (run, "is cancelled"),
+        CancelResult::Asked(run) => (run, "is asked to stop"),
+        CancelResult::Before(run) => (run, "was over already"),
     };
     if output.json {
         output.document(&json!(run))?;

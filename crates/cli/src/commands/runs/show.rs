@@ -97,7 +97,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         line("hint", &hint);
     }
     for notice in &detail.notices {
-        line("notice", &told(notice));
+        line("notice", &describe_notice(notice));
     }
     text
 }
@@ -122,8 +122,8 @@ fn models(run: &RunView) -> String {
     }
 }
 
-/// What people were told, and whether it arrived.
-fn told(notice: &RunNotice) -> String {
+/// The kind of a notice and whether it arrived.
+fn describe_notice(notice: &RunNotice) -> String {
     let mut said = [&notice.receipt, &notice.error].into_iter().flatten();
     let more = said.find(|text| !text.is_empty());
     let more = more.map_or(String::new(), |more| format!(": {more}"));
@@ -175,7 +175,9 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
     let said = match step.status {
         StepStatus::Error => step.error.as_ref().map(|error| error.message.clone()),
         StepStatus::Success => Some(short(&step.result)),
-        _ => Some(reason(step, zone)),
+        StepStatus::Pending | StepStatus::Running | StepStatus::Waiting | StepStatus::Skipped => {
+            Some(reason(step, zone))
+        }
     };
     let parts = [
         step.kind.clone(),
@@ -193,7 +195,7 @@ fn belongs(call: &CallView, step: &StepView) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
-/// A call of an agent: what, with which arguments, who allowed it, and what came of it.
+/// A call of an agent: what, with which arguments, who allowed it, and its result.
 fn call_line(call: &CallView) -> String {
     let step = call.step_id.matches('/').count();
     let indent = "  ".repeat(step + call.depth + 2);
@@ -238,7 +240,9 @@ fn short(value: &Value) -> String {
         Value::Null => return String::new(),
         Value::Object(map) if map.is_empty() => return String::new(),
         Value::String(text) => text.replace('\n', " "),
-        other => other.to_string(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            other.to_string()
+        }
     };
     match text.char_indices().nth(VALUE) {
         Some((at, _)) => format!("{}…", &text[..at]),

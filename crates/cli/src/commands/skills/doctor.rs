@@ -10,7 +10,7 @@ use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::output::{Output, counted};
 use crate::report::excerpts;
-use crate::terminal::Styled;
+use crate::terminal::StyledText;
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let examination = examine(&global.workspace_of(roots))?;
@@ -48,7 +48,7 @@ fn print(examination: &Examination, output: &Output) -> Done<()> {
     for (file, notes) in files().filter(|(_, notes)| !notes.errors.is_empty()) {
         let text = read_text(Path::new(&file.path));
         let excerpts = excerpts(&file.path, &text, &notes.errors, output);
-        output.data(Styled::from("\n").with(excerpts.trim_end()))?;
+        output.data(StyledText::from("\n").with(excerpts.trim_end()))?;
     }
     Ok(())
 }

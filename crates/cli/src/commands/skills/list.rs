@@ -130,5 +130,5 @@ fn shorten(words: &str) -> String {
     }
 }
 
-const NO_SKILLS: &str = "there are no skills yet
+const NO_SKILLS: &str = "no skills yet
 hint: `deft skills new my-skill` writes one, `deft skills import FOLDER` brings some from elsewhere";

@@ -29,7 +29,7 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
         }
     }
     if page.file_is_broken {
-        output.note("its file is broken; this is what it was before, and stays in use");
+        output.note("its file is broken; the last good version, shown here, stays in use");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -153,6 +153,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     if let Some(details) = details {
         lines.add_some("author", details.author.as_ref());
         lines.add_some("version", details.version.as_ref());
+        lines.add_some("created", details.created.as_ref());
         lines.add_some("licence", details.license.as_ref());
         lines.add_some("needs", details.compatibility.as_ref());
     }

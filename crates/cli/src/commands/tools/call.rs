@@ -84,7 +84,11 @@ fn print(reply: &ToolReply, output: &Output) -> Done {
     } else {
         match &reply.value {
             Value::String(text) => output.data(text)?,
-            value => output.document(value)?,
+            value @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_)) => output.document(value)?,
         }
     }
     Ok(ExitCode::SUCCESS)

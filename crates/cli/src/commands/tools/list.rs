@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use deft_service::tools::{self, ApprovalState, ShownTool, ToolQuery, first_sentence};
-use deft_service::{Workspace, app};
+use deft_service::{Workspace, runtime};
 use deft_wire::tool::{FailedServer, ToolDocument, ToolSummary};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) fn list(args: &ToolList, workspace: &Workspace, output: &Output) -> D
         refresh: args.refresh,
         limit: args.limit,
     };
-    let found = app::runtime()?.block_on(tools::list(workspace, &query))?;
+    let found = runtime::start()?.block_on(tools::list(workspace, &query))?;
     let list = found.value;
     if output.json {
         output.document(&list)?;
@@ -66,7 +66,7 @@ fn note_failed(failed: &[FailedServer], output: &Output) {
 }
 
 pub(super) fn show(name: &str, workspace: &Workspace, output: &Output) -> Done {
-    let found = app::runtime()?.block_on(tools::show(workspace, name))?;
+    let found = runtime::start()?.block_on(tools::show(workspace, name))?;
     if output.json {
         output.document(&ToolDocument {
             tool: found.value.view,
@@ -80,7 +80,7 @@ pub(super) fn show(name: &str, workspace: &Workspace, output: &Output) -> Done {
 }
 
 pub(super) fn forget(name: &str, workspace: &Workspace, output: &Output) -> Done {
-    let forgotten = app::runtime()?.block_on(tools::forget(workspace, name))?;
+    let forgotten = runtime::start()?.block_on(tools::forget(workspace, name))?;
     if output.json {
         output.document(&forgotten)?;
     } else {
@@ -92,7 +92,7 @@ pub(super) fn forget(name: &str, workspace: &Workspace, output: &Output) -> Done
 }
 
 pub(super) fn catalog(workspace: &Workspace, output: &Output) -> Done {
-    let found = app::runtime()?.block_on(tools::catalog(workspace))?;
+    let found = runtime::start()?.block_on(tools::catalog(workspace))?;
     output.document(&found.value.catalog)?;
     note_unasked(&found.value.not_asked, output);
     output.warn(found.warnings);

@@ -1,5 +1,4 @@
-//! `deft tools`: what there is to call, and calling it.
-
+//! `deft tools`: lists and calls tools.
 mod call;
 mod list;
 

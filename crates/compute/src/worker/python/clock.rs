@@ -35,7 +35,7 @@ thread_local! {
 impl Moment {
     /// Sets the moment for the next job. A zone that is not known is an error.
     pub(crate) fn set(now: Timestamp, zone: &str, seed: u64) -> Result<(), String> {
-        let zone = find(zone).ok_or_else(|| format!("there is no time zone `{zone}`"))?;
+        let zone = find(zone).ok_or_else(|| format!("unknown time zone `{zone}`"))?;
         let chance = seed;
         MOMENT.set(Moment { now, zone, chance });
         Ok(())

@@ -53,11 +53,11 @@ pub(crate) struct LoadedInterpreter {
 /// An interpreter with nothing of the host in it, and what the host keeps.
 pub(crate) fn load() -> Result<(Interpreter, LoadedInterpreter), String> {
     let interpreter = interpreter();
-    let loaded = interpreter.enter(|vm| told(prelude(vm), vm))?;
+    let loaded = interpreter.enter(|vm| with_traceback(prelude(vm), vm))?;
     Ok((interpreter, loaded))
 }
 
-fn told<T>(result: PyResult<T>, vm: &VirtualMachine) -> Result<T, String> {
+fn with_traceback<T>(result: PyResult<T>, vm: &VirtualMachine) -> Result<T, String> {
     result.map_err(|exception| {
         let mut text = String::new();
         // Only a broken prelude gets here, and then this is all there is to say.
@@ -84,7 +84,7 @@ fn interpreter() -> Interpreter {
         .collect();
     builder
         .add_native_modules(&natives)
-        .add_frozen_modules(rustpython_pylib::FROZEN_STDLIB)
+        .add_frozen_modules(include!(concat!(env!("OUT_DIR"), "/stdlib.rs")))
         // Ours come last and win over those of the same name.
         .add_frozen_modules(rustpython_vm::py_freeze!(dir = "lib"))
         .build()
@@ -171,10 +171,10 @@ impl LoadedInterpreter {
         if wanted.is_empty() {
             return Ok(());
         }
-        told(self.take_in(&wanted, vm), vm)
+        with_traceback(self.take_in(&wanted, vm), vm)
     }
 
-    /// Loads, and learns what there is now.
+    /// Loads modules and reads the new list of names.
     fn take_in(&mut self, names: &[&str], vm: &VirtualMachine) -> PyResult<()> {
         let modules = import::while_loading(|| self.loader.call((list(names, vm),), vm))?;
         let modules = PyDictRef::try_from_object(vm, modules)?;

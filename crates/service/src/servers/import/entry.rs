@@ -8,7 +8,7 @@ use super::variables::{self, Text};
 
 /// A server that can be taken over.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Taken {
+pub(super) struct ServerEntry {
     pub(super) fields: Map<String, Value>,
     /// What a person should know.
     pub remarks: Vec<String>,
@@ -34,11 +34,11 @@ const READ: [&str; 15] = [
 ];
 
 /// Reads an entry.
-pub(super) fn read(entry: &Value) -> Result<Taken, String> {
+pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
     let Some(entry) = entry.as_object() else {
         return Err("it is not an object".to_owned());
     };
-    let mut taken = Taken::default();
+    let mut taken = ServerEntry::default();
     match reach(entry)? {
         Reach::Command(command) => {
             taken.put_text("command", command);
@@ -98,7 +98,7 @@ fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
     Ok(Reach::Url(url))
 }
 
-impl Taken {
+impl ServerEntry {
     fn remark(&mut self, text: impl Into<String>) {
         self.remarks.push(text.into());
     }
@@ -142,7 +142,9 @@ impl Taken {
             let text = match arg {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
-                _ => return Err(wrong()),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                    return Err(wrong());
+                }
             };
             texts.push(self.fixed("an argument", &text));
         }
@@ -165,7 +167,9 @@ impl Taken {
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
-                _ => return Err(format!("its `{key}.{name}` is not a text")),
+                Value::Null | Value::Array(_) | Value::Object(_) => {
+                    return Err(format!("its `{key}.{name}` is not a text"));
+                }
             };
             if let Some(text) = self.reference(&format!("{key}.{name}"), &text) {
                 fields.insert(name.clone(), json!(text));

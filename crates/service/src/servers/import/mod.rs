@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::edit::literal_secrets;
 use crate::workspace::Workspace;
-use entry::Taken;
+use entry::ServerEntry;
 
 /// The largest file of another host; some hosts keep more than servers in it.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -69,7 +69,7 @@ fn entries(file: &Path) -> Done<Map<String, Value>> {
         .find_map(|pointer| document.pointer(pointer)?.as_object());
     match found {
         Some(entries) if !entries.is_empty() => Ok(entries.clone()),
-        Some(_) => Err(nothing(format!("{place}: there are no servers in it"))),
+        Some(_) => Err(nothing(format!("{place}: it contains no servers"))),
         None => Err(nothing(format!(
             "{place}: it has neither `mcpServers` nor `servers`"
         ))),
@@ -91,7 +91,7 @@ fn take(given: &str, entry: &Value, force: bool, editor: &mut Editor) -> Done<Im
         warnings,
     };
     let refused = |reason, warnings| imported(ImportEffect::Refused, Some(reason), warnings);
-    let Taken {
+    let ServerEntry {
         fields,
         mut remarks,
     } = match entry::read(entry) {

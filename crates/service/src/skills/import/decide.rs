@@ -9,7 +9,7 @@ use deft_registry::{Options, Snapshot, State};
 use super::ImportRequest;
 use super::gather::Item;
 use super::layout::{Layout, Part};
-use crate::skills::files::{Effect, Planned, conflict};
+use crate::skills::files::{Effect, PlannedFile, conflict};
 use deft_config::Home;
 
 /// The decision about a skill.
@@ -26,7 +26,7 @@ pub(super) enum Verdict {
 }
 
 /// A skill and the decision about it.
-pub(super) struct Decided {
+pub(super) struct ImportDecision {
     pub item: Item,
     pub verdict: Verdict,
     /// What writing each file does.
@@ -37,7 +37,7 @@ pub(super) struct Decided {
     pub also: Option<PathBuf>,
 }
 
-impl Decided {
+impl ImportDecision {
     /// Whether anything in the home would change.
     pub(super) fn changes(&self) -> bool {
         let changed = self.effects.iter().any(|effect| *effect != Effect::Same);
@@ -45,7 +45,11 @@ impl Decided {
     }
 }
 
-pub(super) fn decide(items: Vec<Item>, home: &Home, request: &ImportRequest) -> Vec<Decided> {
+pub(super) fn decide(
+    items: Vec<Item>,
+    home: &Home,
+    request: &ImportRequest,
+) -> Vec<ImportDecision> {
     let snapshot = Snapshot::load(&Options::new(home.roots()), &home.moment());
     let mut judge = Judge {
         layout: Layout::from_snapshot(&snapshot, &home.skills()),
@@ -68,7 +72,7 @@ struct Judge<'a> {
     snapshot: &'a Snapshot,
     layout: Layout,
     request: &'a ImportRequest,
-    decided: Vec<Decided>,
+    decided: Vec<ImportDecision>,
     /// Every file that will be written: whose it is, and its place there.
     planned: HashMap<PathBuf, (usize, usize)>,
 }
@@ -79,11 +83,11 @@ impl Judge<'_> {
         let mut effects = Vec::new();
         let mut also = None;
         if verdict == Verdict::Write {
-            effects = item.files.iter().map(Planned::effect).collect();
+            effects = item.files.iter().map(PlannedFile::effect).collect();
             also = self.elsewhere(&item);
             self.plan(&item);
         }
-        self.decided.push(Decided {
+        self.decided.push(ImportDecision {
             item,
             verdict,
             effects,
@@ -112,7 +116,7 @@ impl Judge<'_> {
 
     /// What follows from what else is imported at the same time.
     fn given_before(&self, item: &Item) -> Option<Verdict> {
-        let same = |file: &&Planned| {
+        let same = |file: &&PlannedFile| {
             let earlier = self.earlier(file);
             earlier.is_some_and(|(_, other)| other.content == file.content)
         };
@@ -137,7 +141,7 @@ impl Judge<'_> {
     }
 
     /// What is written to the same place already.
-    fn earlier(&self, file: &Planned) -> Option<(&Decided, &Planned)> {
+    fn earlier(&self, file: &PlannedFile) -> Option<(&ImportDecision, &PlannedFile)> {
         let (owner, at) = self.planned.get(&file.path)?;
         let owner = self.decided.get(*owner)?;
         Some((owner, owner.item.files.get(*at)?))
@@ -185,7 +189,7 @@ impl Judge<'_> {
         self.defined(item).filter(|path| path != target)
     }
 
-    /// What is there already, be it loaded, hidden or broken.
+    /// The existing skill, be it loaded, hidden or broken.
     fn existing(&self, item: &Item) -> Option<PathBuf> {
         let target = &item.files.first()?.path;
         let in_place = || target.symlink_metadata().is_ok().then(|| target.clone());
@@ -200,7 +204,7 @@ fn is_same_thing(one: &Item, other: &Item) -> bool {
 }
 
 /// A skill that is replaced loses the files that its new version lacks.
-fn remove_stale(decided: &mut [Decided], snapshot: &Snapshot, skills: &Path) {
+fn remove_stale(decided: &mut [ImportDecision], snapshot: &Snapshot, skills: &Path) {
     let planned: HashSet<PathBuf> = decided
         .iter()
         .flat_map(|one| one.item.files.iter().map(|file| file.path.clone()))

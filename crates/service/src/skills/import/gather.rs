@@ -1,13 +1,14 @@
-//! Finds what there is to import, and where each file belongs.
-
+//! Finds the skills to import, and where each file belongs.
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Skill};
-use deft_registry::{FileReport, Loaded, MAX_FILE_BYTES, Options, Snapshot, State, read_regular};
+use deft_registry::{
+    FileReport, LoadedSkill, MAX_FILE_BYTES, Options, Snapshot, State, read_regular,
+};
 use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_record, render};
 
 use super::layout::Part;
-use crate::skills::files::{Planned, Refused, copy_siblings};
+use crate::skills::files::{FileRefusal, PlannedFile, copy_siblings};
 use deft_config::Home;
 use deft_wire::{Done, Failure};
 
@@ -19,20 +20,20 @@ pub(super) struct Item {
     /// The file that defines it where it comes from.
     pub source: PathBuf,
     /// What is to be written; the first file defines it.
-    pub files: Vec<Planned>,
+    pub files: Vec<PlannedFile>,
     /// Files of it that are not copied.
-    pub left_out: Vec<Refused>,
+    pub left_out: Vec<FileRefusal>,
 }
 
 /// Everything that was found.
-pub(super) struct Gathered {
+pub(super) struct GatheredSkills {
     pub items: Vec<Item>,
-    pub refused: Vec<Refused>,
+    pub refused: Vec<FileRefusal>,
     skills: PathBuf,
     moment: Moment,
 }
 
-impl Gathered {
+impl GatheredSkills {
     pub(super) fn new(home: &Home) -> Self {
         Self {
             items: Vec::new(),
@@ -46,7 +47,7 @@ impl Gathered {
         let fail = |problem: std::io::Error| Failure::file(path, "read", &problem);
         let metadata = path.metadata().map_err(fail)?;
         let name = path.file_name().and_then(|name| name.to_str());
-        match (metadata.is_dir(), name.and_then(FileKind::of)) {
+        match (metadata.is_dir(), name.and_then(FileKind::from_name)) {
             (true, _) => self.add_folder(&path.canonicalize().map_err(fail)?),
             (false, Some(FileKind::Record)) => self.add_record(path),
             (false, Some(FileKind::SkillMd)) => {
@@ -122,7 +123,7 @@ impl Gathered {
         }
     }
 
-    fn add_loaded(&mut self, loaded: &Loaded, snapshot: &Snapshot, root: &Path) {
+    fn add_loaded(&mut self, loaded: &LoadedSkill, snapshot: &Snapshot, root: &Path) {
         let id = loaded.skill.id.to_string();
         if !is_skill_md(&loaded.path) {
             let to = self.skills.join(place(loaded, root));
@@ -140,7 +141,7 @@ impl Gathered {
     }
 
     fn copy(&mut self, from: &Path, to: PathBuf, id: String, part: Part) -> Option<&mut Item> {
-        match Planned::copy(from, to) {
+        match PlannedFile::copy(from, to) {
             Ok(file) => self.items.push(Item {
                 id,
                 part,
@@ -173,7 +174,7 @@ impl Gathered {
                     id,
                     part,
                     source: path.to_path_buf(),
-                    files: vec![Planned::new(self.skills.join(below), content)],
+                    files: vec![PlannedFile::new(self.skills.join(below), content)],
                     left_out: Vec::new(),
                 });
             }
@@ -182,7 +183,7 @@ impl Gathered {
     }
 
     fn refuse(&mut self, path: &Path, reason: impl Into<String>) {
-        self.refused.push(Refused::new(path, reason));
+        self.refused.push(FileRefusal::new(path, reason));
     }
 }
 
@@ -207,11 +208,11 @@ fn first_error(found: &[Diagnostic]) -> String {
 
 fn is_skill_md(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    name.and_then(FileKind::of) == Some(FileKind::SkillMd)
+    name.and_then(FileKind::from_name) == Some(FileKind::SkillMd)
 }
 
 /// Where a file that is a skill on its own belongs.
-fn place(loaded: &Loaded, root: &Path) -> PathBuf {
+fn place(loaded: &LoadedSkill, root: &Path) -> PathBuf {
     match (&loaded.skill.body, loaded.skill.id.as_str().split_once('.')) {
         // A man page's path is its name, wherever it came from.
         (Body::Manual { .. }, Some((domain, action))) => {

@@ -93,7 +93,11 @@ impl Layout {
 }
 
 fn part(file: &FileReport) -> Option<Part> {
-    let kind = file.path.file_name()?.to_str().and_then(FileKind::of)?;
+    let kind = file
+        .path
+        .file_name()?
+        .to_str()
+        .and_then(FileKind::from_name)?;
     match (kind, &file.state) {
         (_, State::Ignored | State::Agent(_))
         | (FileKind::AgentMd, _)

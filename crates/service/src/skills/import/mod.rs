@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use deft_wire::skill_files::ImportReport;
 use deft_wire::{Done, Failure};
 
-use self::decide::{Decided, Verdict, decide};
-use self::gather::Gathered;
-use super::files::{Effect, Refused};
+use self::decide::{ImportDecision, Verdict, decide};
+use self::gather::GatheredSkills;
+use super::files::{Effect, FileRefusal};
 use crate::workspace::Workspace;
 
 /// What to import, and how.
@@ -43,23 +43,23 @@ pub struct Import {
 /// Imports skills into the home.
 pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
     let home = workspace.home()?;
-    let mut gathered = Gathered::new(&home);
+    let mut gathered = GatheredSkills::new(&home);
     for path in &request.paths {
         gathered.add(path)?;
     }
     if gathered.items.is_empty() && gathered.refused.is_empty() {
         return Err(
-            Failure::input("nothing_to_import", "there are no skills in what was given")
+            Failure::input("nothing_to_import", "no skills found in the given files")
                 .hint("`deft skills validate PATH` says what deft sees there"),
         );
     }
     let decided = decide(gathered.items, &home, request);
     let refused = all_refused(gathered.refused, &decided);
-    if !request.dry_run && decided.iter().any(Decided::changes) {
+    if !request.dry_run && decided.iter().any(ImportDecision::changes) {
         home.ensure()?;
         decided.iter().try_for_each(apply)?;
     }
-    let conflict = |one: &Decided| matches!(one.verdict, Verdict::Conflict(_));
+    let conflict = |one: &ImportDecision| matches!(one.verdict, Verdict::Conflict(_));
     Ok(Import {
         report: report::report(&decided, &refused, request.dry_run),
         has_conflicts: decided.iter().any(conflict),
@@ -67,8 +67,8 @@ pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
 }
 
 /// Everything that is refused, each once however often it was given.
-fn all_refused(found: Vec<Refused>, decided: &[Decided]) -> Vec<Refused> {
-    let mut all: Vec<Refused> = Vec::new();
+fn all_refused(found: Vec<FileRefusal>, decided: &[ImportDecision]) -> Vec<FileRefusal> {
+    let mut all: Vec<FileRefusal> = Vec::new();
     for one in found.into_iter().chain(decided.iter().flat_map(refusals)) {
         if !all.contains(&one) {
             all.push(one);
@@ -78,17 +78,17 @@ fn all_refused(found: Vec<Refused>, decided: &[Decided]) -> Vec<Refused> {
 }
 
 /// A skill that is refused as a whole, or the files of it that are.
-fn refusals(one: &Decided) -> Vec<Refused> {
+fn refusals(one: &ImportDecision) -> Vec<FileRefusal> {
     match &one.verdict {
         Verdict::Refuse(reason) | Verdict::Conflict(reason) => {
-            vec![Refused::new(&one.item.source, reason.as_str())]
+            vec![FileRefusal::new(&one.item.source, reason.as_str())]
         }
         Verdict::Write => one.item.left_out.clone(),
         Verdict::Keep(_) | Verdict::Again => Vec::new(),
     }
 }
 
-fn apply(one: &Decided) -> Done<()> {
+fn apply(one: &ImportDecision) -> Done<()> {
     for (file, effect) in one.item.files.iter().zip(&one.effects) {
         if *effect != Effect::Same {
             file.write()?;

@@ -4,12 +4,16 @@ use std::path::Path;
 
 use deft_wire::skill_files::{AlsoDefined, ImportEffect, ImportReport, ImportedFile};
 
-use super::decide::{Decided, Verdict};
+use super::decide::{ImportDecision, Verdict};
 use super::layout::Part;
-use crate::skills::files::{Effect, Refused};
+use crate::skills::files::{Effect, FileRefusal};
 
-pub(super) fn report(decided: &[Decided], refused: &[Refused], dry_run: bool) -> ImportReport {
-    let also = |one: &Decided| {
+pub(super) fn report(
+    decided: &[ImportDecision],
+    refused: &[FileRefusal],
+    dry_run: bool,
+) -> ImportReport {
+    let also = |one: &ImportDecision| {
         let also = one.also.as_ref()?;
         Some(AlsoDefined {
             skill: one.item.id.clone(),
@@ -19,26 +23,26 @@ pub(super) fn report(decided: &[Decided], refused: &[Refused], dry_run: bool) ->
     ImportReport {
         ok: refused.is_empty(),
         dry_run,
-        skills: skills(decided, Decided::changes),
+        skills: skills(decided, ImportDecision::changes),
         unchanged: skills(decided, |one| {
             one.verdict == Verdict::Write && !one.changes()
         }),
         kept: skills(decided, |one| matches!(one.verdict, Verdict::Keep(_))),
         files: decided.iter().flat_map(files).collect(),
-        refused: refused.iter().map(Refused::view).collect(),
+        refused: refused.iter().map(FileRefusal::view).collect(),
         also_defined: decided.iter().filter_map(also).collect(),
     }
 }
 
 /// The skills for which something holds, without indexes of domains.
-fn skills(decided: &[Decided], holds: impl Fn(&Decided) -> bool) -> Vec<String> {
+fn skills(decided: &[ImportDecision], holds: impl Fn(&ImportDecision) -> bool) -> Vec<String> {
     let skills = decided.iter();
     let skills = skills.filter(|one| one.item.part != Part::Index && holds(one));
     skills.map(|one| one.item.id.clone()).collect()
 }
 
 /// The files of a skill with the effect on each.
-fn files(one: &Decided) -> Vec<ImportedFile> {
+fn files(one: &ImportDecision) -> Vec<ImportedFile> {
     let file = |path: &Path, effect: ImportEffect| ImportedFile {
         path: path.display().to_string(),
         effect,

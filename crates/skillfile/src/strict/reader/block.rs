@@ -2,7 +2,7 @@
 
 use super::cursor::{END, is_break, is_line_end, is_space};
 use super::scan::Scanner;
-use super::{Reading, syntax};
+use super::{ReadResult, syntax};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::yaml::{Scalar, Style};
@@ -29,7 +29,7 @@ struct Block {
 
 impl Scanner {
     /// Scans a text behind `|` or `>`.
-    pub(super) fn block_scalar(&mut self) -> Reading<()> {
+    pub(super) fn block_scalar(&mut self) -> ReadResult<()> {
         let start = self.cursor.place();
         let folded = self.cursor.peek() == '>';
         self.cursor.forward(1);
@@ -85,7 +85,7 @@ impl Scanner {
     }
 
     /// The signs behind `|`, in either order.
-    fn block_header(&mut self) -> Reading<Header> {
+    fn block_header(&mut self) -> ReadResult<Header> {
         let mut header = Header {
             keep: self.block_keep(),
             deeper: None,
@@ -116,7 +116,7 @@ impl Scanner {
     }
 
     /// Nothing but a comment may follow in the line of the `|`.
-    fn block_header_end(&mut self) -> Reading<()> {
+    fn block_header_end(&mut self) -> ReadResult<()> {
         self.cursor.pass(|c| c == ' ');
         if self.cursor.peek() == '#' {
             self.cursor.pass(|c| !is_line_end(c));

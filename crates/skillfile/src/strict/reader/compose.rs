@@ -5,7 +5,7 @@ use std::vec::IntoIter;
 
 use super::pairs::Pairs;
 use super::scan::{Token, TokenKind};
-use super::{Reading, syntax};
+use super::{ReadResult, syntax};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::yaml::{Kind, Node, Scalar, Style};
@@ -15,7 +15,7 @@ use crate::yaml::{Kind, Node, Scalar, Style};
 const MAX_DEPTH: usize = 256;
 
 /// The tree of a document; nothing but comments has none.
-pub(super) fn compose(tokens: Vec<Token>) -> Reading<Option<Node>> {
+pub(super) fn compose(tokens: Vec<Token>) -> ReadResult<Option<Node>> {
     let mut composer = Composer {
         tokens: tokens.into_iter().peekable(),
         last: 0,
@@ -42,7 +42,7 @@ struct Composer {
 }
 
 /// A node and the column it starts at, which the nodes of others have not.
-pub(super) struct Placed {
+pub(super) struct PlacedNode {
     pub node: Node,
     pub column: usize,
 }
@@ -71,7 +71,7 @@ impl Composer {
     }
 
     /// A value. Behind a key a list needs no indentation of its own.
-    fn node(&mut self, behind_key: bool) -> Reading<Placed> {
+    fn node(&mut self, behind_key: bool) -> ReadResult<PlacedNode> {
         let is_start = |token: &Token| {
             matches!(
                 token.kind,
@@ -90,7 +90,13 @@ impl Composer {
                 Ok(placed(token.span, Kind::Scalar(scalar)))
             }
             TokenKind::SequenceStart => self.deeper(|composer| composer.sequence(false)),
-            _ => {
+            TokenKind::MappingStart
+            | TokenKind::BlockEnd
+            | TokenKind::Entry
+            | TokenKind::Key
+            | TokenKind::Value
+            | TokenKind::DocumentEnd
+            | TokenKind::StreamEnd => {
                 let mut mapping = self.deeper(Self::mapping)?;
                 mapping.column = token.column;
                 Ok(mapping)
@@ -98,7 +104,10 @@ impl Composer {
         }
     }
 
-    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Reading<Placed>) -> Reading<Placed> {
+    fn deeper(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> ReadResult<PlacedNode>,
+    ) -> ReadResult<PlacedNode> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let here = Span::new(self.last, self.last);
@@ -111,7 +120,7 @@ impl Composer {
     }
 
     /// A value, or nothing where none is.
-    fn optional(&mut self, none: &[TokenKind], behind_key: bool) -> Reading<Placed> {
+    fn optional(&mut self, none: &[TokenKind], behind_key: bool) -> ReadResult<PlacedNode> {
         if !self.at(none) {
             return self.node(behind_key);
         }
@@ -119,7 +128,7 @@ impl Composer {
         Ok(placed(here, Kind::Scalar(nothing())))
     }
 
-    fn sequence(&mut self, unindented: bool) -> Reading<Placed> {
+    fn sequence(&mut self, unindented: bool) -> ReadResult<PlacedNode> {
         const NONE: [TokenKind; 4] = [
             TokenKind::Entry,
             TokenKind::BlockEnd,
@@ -141,7 +150,7 @@ impl Composer {
         Ok(placed(span, Kind::Sequence { items, flow }))
     }
 
-    fn mapping(&mut self) -> Reading<Placed> {
+    fn mapping(&mut self) -> ReadResult<PlacedNode> {
         const NONE: [TokenKind; 3] = [TokenKind::Key, TokenKind::Value, TokenKind::BlockEnd];
         let start = self.start();
         let mut pairs = Pairs::default();
@@ -164,7 +173,7 @@ impl Composer {
         Ok(placed(span, Kind::Mapping(mapping)))
     }
 
-    fn block_end(&mut self) -> Reading<()> {
+    fn block_end(&mut self) -> ReadResult<()> {
         if !self.at(&[TokenKind::BlockEnd]) {
             return Err(self.misfit());
         }
@@ -184,9 +193,9 @@ impl Composer {
     }
 }
 
-fn placed(span: Span, kind: Kind) -> Placed {
+fn placed(span: Span, kind: Kind) -> PlacedNode {
     let decorated = false;
-    Placed {
+    PlacedNode {
         node: Node {
             span,
             kind,

@@ -1,6 +1,6 @@
 //! Walks over the characters and counts lines and columns as ruamel does.
 
-use super::{Reading, syntax};
+use super::{ReadResult, syntax};
 use crate::span::Span;
 
 /// What stands behind the last character, where ruamel has it too. The text
@@ -21,7 +21,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// Starts at the first character, if all of them are printable.
-    pub(super) fn new(text: &str, offset: usize) -> Reading<Self> {
+    pub(super) fn new(text: &str, offset: usize) -> ReadResult<Self> {
         let mut chars = Vec::with_capacity(text.len() + 1);
         let mut source = text.char_indices().peekable();
         while let Some((at, c)) = source.next() {

@@ -23,11 +23,11 @@ use crate::span::Span;
 use crate::yaml::Node;
 
 /// What a step of reading gives; the first problem ends it, as it does there.
-type Reading<T> = Result<T, Diagnostic>;
+type ReadResult<T> = Result<T, Diagnostic>;
 
 /// Reads one frontmatter. `offset` is where `text` starts in its file, so that
 /// all places are places in the file. Nothing but comments is `None`.
-pub(crate) fn read(text: &str, offset: usize) -> Reading<Option<Node>> {
+pub(crate) fn read(text: &str, offset: usize) -> ReadResult<Option<Node>> {
     let cursor = cursor::Cursor::new(text, offset)?;
     compose::compose(scan::scan(cursor)?)
 }

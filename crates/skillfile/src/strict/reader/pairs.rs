@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::compose::Placed;
-use super::{Reading, problem, syntax};
+use super::compose::PlacedNode;
+use super::{ReadResult, problem, syntax};
 use crate::rules::Rule;
 use crate::yaml::{Entry, Kind, Mapping, Node, Style};
 
@@ -20,7 +20,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub(super) fn push(&mut self, key: Node, value: Placed) -> Reading<()> {
+    pub(super) fn push(&mut self, key: Node, value: PlacedNode) -> ReadResult<()> {
         let key_span = key.span;
         let Kind::Scalar(key) = key.kind else {
             return Err(syntax(key_span, "a key must be text", "put it in quotes"));
@@ -45,7 +45,7 @@ impl Pairs {
     }
 
     /// All mappings among the values start at the same column.
-    fn check_column(&mut self, value: &Placed) -> Reading<()> {
+    fn check_column(&mut self, value: &PlacedNode) -> ReadResult<()> {
         let is_mapping = matches!(value.node.kind, Kind::Mapping(_));
         if !is_mapping || *self.column.get_or_insert(value.column) == value.column {
             return Ok(());
@@ -74,7 +74,7 @@ impl Pairs {
     }
 }
 
-fn merge(value: Node) -> Reading<Vec<Entry>> {
+fn merge(value: Node) -> ReadResult<Vec<Entry>> {
     let not_mapping = |span| {
         let help = "put the `<<` in quotes if it is meant literally";
         Err(syntax(span, "`<<` takes a mapping", help))

@@ -3,14 +3,14 @@
 use super::cursor::{END, is_blank, is_space};
 use super::plain::fold;
 use super::scan::Scanner;
-use super::{Reading, syntax};
+use super::{ReadResult, syntax};
 use crate::span::Span;
 use crate::yaml::{Scalar, Style};
 
 impl Scanner {
     /// Scans a text in quotes. Its lines need no indentation, because the
     /// quotes say where it ends.
-    pub(super) fn quoted(&mut self) -> Reading<()> {
+    pub(super) fn quoted(&mut self) -> ReadResult<()> {
         let start = self.cursor.place();
         let quote = self.cursor.peek();
         self.cursor.forward(1);
@@ -29,7 +29,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn quoted_words(&mut self, quote: char, text: &mut String) -> Reading<()> {
+    fn quoted_words(&mut self, quote: char, text: &mut String) -> ReadResult<()> {
         loop {
             match self.cursor.peek() {
                 c if is_blank(c) => return Ok(()),
@@ -44,7 +44,7 @@ impl Scanner {
         }
     }
 
-    fn quoted_spaces(&mut self, start: usize, text: &mut String) -> Reading<()> {
+    fn quoted_spaces(&mut self, start: usize, text: &mut String) -> ReadResult<()> {
         let mut spaces = String::new();
         while is_space(self.cursor.peek()) {
             self.cursor.take(1, &mut spaces);
@@ -67,7 +67,7 @@ impl Scanner {
     }
 
     /// Empty lines and the white space before the next word.
-    fn quoted_breaks(&mut self) -> Reading<String> {
+    fn quoted_breaks(&mut self) -> ReadResult<String> {
         let mut breaks = String::new();
         loop {
             if self.cursor.at_marker() {
@@ -86,7 +86,7 @@ impl Scanner {
     }
 
     /// What a backslash and the characters behind it stand for.
-    fn escape(&mut self, text: &mut String) -> Reading<()> {
+    fn escape(&mut self, text: &mut String) -> ReadResult<()> {
         let start = self.cursor.place();
         self.cursor.forward(1);
         let letter = self.cursor.peek();

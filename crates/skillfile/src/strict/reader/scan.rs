@@ -1,7 +1,7 @@
 //! Cuts the characters into tokens.
 
 use super::cursor::{Cursor, END, is_blank, is_break, is_line_end, is_space};
-use super::{Reading, problem, syntax};
+use super::{ReadResult, problem, syntax};
 use crate::diagnostic::Diagnostic;
 use crate::rules::Rule;
 use crate::span::Span;
@@ -59,7 +59,7 @@ pub(super) struct Scanner {
 }
 
 /// All tokens of a text, of which the last is the end.
-pub(super) fn scan(cursor: Cursor) -> Reading<Vec<Token>> {
+pub(super) fn scan(cursor: Cursor) -> ReadResult<Vec<Token>> {
     let mut scanner = Scanner {
         cursor,
         tokens: Vec::new(),
@@ -78,7 +78,7 @@ pub(super) fn scan(cursor: Cursor) -> Reading<Vec<Token>> {
 }
 
 impl Scanner {
-    fn next(&mut self) -> Reading<()> {
+    fn next(&mut self) -> ReadResult<()> {
         self.skip();
         self.forget_stale()?;
         self.unwind(self.cursor.column + 1);
@@ -91,7 +91,7 @@ impl Scanner {
         self.token()
     }
 
-    fn token(&mut self) -> Reading<()> {
+    fn token(&mut self) -> ReadResult<()> {
         let alone = is_blank(self.cursor.peek_at(1));
         match self.cursor.peek() {
             END => self.end(TokenKind::StreamEnd, 0),
@@ -163,7 +163,7 @@ impl Scanner {
     }
 
     /// The end of the text or of the document.
-    fn end(&mut self, kind: TokenKind, length: usize) -> Reading<()> {
+    fn end(&mut self, kind: TokenKind, length: usize) -> ReadResult<()> {
         self.unwind(0);
         self.forget()?;
         self.may_start = false;
@@ -171,7 +171,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn entry(&mut self) -> Reading<()> {
+    fn entry(&mut self) -> ReadResult<()> {
         if !self.may_start {
             return Err(syntax(
                 self.cursor.here(),
@@ -187,7 +187,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn explicit_key(&mut self) -> Reading<()> {
+    fn explicit_key(&mut self) -> ReadResult<()> {
         if !self.may_start {
             return Err(syntax(
                 self.cursor.here(),
@@ -203,7 +203,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn value(&mut self) -> Reading<()> {
+    fn value(&mut self) -> ReadResult<()> {
         if let Some(key) = self.possible.take() {
             let span = Span::new(key.place, key.place);
             let column = key.column;
@@ -231,7 +231,7 @@ impl Scanner {
     }
 
     /// Notes that the next token may be a key.
-    fn remember(&mut self) -> Reading<()> {
+    fn remember(&mut self) -> ReadResult<()> {
         if self.may_start {
             self.forget()?;
             self.possible = Some(PossibleKey {
@@ -248,7 +248,7 @@ impl Scanner {
     }
 
     /// Gives up on a key whose line or whose length is over.
-    fn forget_stale(&mut self) -> Reading<()> {
+    fn forget_stale(&mut self) -> ReadResult<()> {
         let over = |key: &PossibleKey| {
             key.line != self.cursor.line || self.cursor.index - key.index > MAX_KEY
         };
@@ -258,7 +258,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn forget(&mut self) -> Reading<()> {
+    fn forget(&mut self) -> ReadResult<()> {
         match self.possible.take() {
             Some(key) if key.required => {
                 let end = self

@@ -6,9 +6,9 @@ mod steps;
 use std::time::Duration;
 
 use deft_model::{
-    Body, Budget, BudgetPeriod, Choice, Details, Dialect, Effects, Exhausted, Expect, FailureClass,
-    Heal, Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent, SkillId, Text, Timing,
-    Trigger,
+    Body, Budget, BudgetPeriod, Choice, Details, Dialect, Effects, ExhaustedAction, Expect,
+    FailureClass, Heal, Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent, SkillId,
+    Text, Timing, Trigger,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -143,7 +143,7 @@ fn budget() -> impl Strategy<Value = Option<Budget>> {
         option::of(any::<u64>()),
         cost,
         choice::<BudgetPeriod>(),
-        choice::<Exhausted>(),
+        choice::<ExhaustedAction>(),
     );
     option::of(
         one.prop_map(|(tokens, cost_usd, per, on_exhausted)| Budget {

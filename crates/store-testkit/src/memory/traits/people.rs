@@ -5,14 +5,14 @@ use jiff::Timestamp;
 
 use super::super::Memory;
 use deft_store::{
-    Answer, ApprovalRow, Approvals, ConversationFilter, ConversationRow, Conversations, Decided,
-    Decision, FactFilter, FactRow, Facts, Grant, Lease, Ledger, MessageRow, NewConversation,
-    NewFact, NewMessage, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, Outbox, Reserve, Reserved,
-    SearchHit, Settings, SpentFilter, SpentRow, UsageRow,
+    Answer, ApprovalRow, Approvals, ConversationFilter, ConversationRow, Conversations, Decision,
+    DecisionResult, FactFilter, FactRow, Facts, Grant, Lease, Ledger, MessageRow, NewConversation,
+    NewFact, NewMessage, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, Outbox, ReservationResult,
+    Reserve, SearchHit, Settings, SpentFilter, SpentRow, UsageRow,
 };
 
 impl Approvals for Memory {
-    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided> {
+    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult> {
         self.write(|state| Ok(state.decide(approval, decision)))
     }
 
@@ -168,7 +168,7 @@ impl Conversations for Memory {
 }
 
 impl Ledger for Memory {
-    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, Reserved> {
+    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult> {
         self.write(|state| state.reserve(lease, wish))
     }
 

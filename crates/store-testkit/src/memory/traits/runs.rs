@@ -5,20 +5,21 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::super::{Memory, State};
 use deft_store::{
-    Admission, Admitted, Answer, Appended, Batch, CancelState, Claim, Claimed, Lease, NewEvent,
-    PageEnd, Prune, Pruned, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store, StoredEvent,
+    Admission, AdmissionResult, Answer, AppendResult, Batch, CancelState, Claim, ClaimedRun, Lease,
+    NewEvent, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store,
+    StoredEvent,
 };
 
 impl RunQueue for Memory {
-    fn admit(&self, run: Admission) -> Answer<'_, Admitted> {
+    fn admit(&self, run: Admission) -> Answer<'_, AdmissionResult> {
         self.write(|state| state.admit(run))
     }
 
-    fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>> {
+    fn claim(&self, wish: Claim) -> Answer<'_, Option<ClaimedRun>> {
         self.write(|state| Ok(state.claim(wish)))
     }
 
-    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended> {
+    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, AppendResult> {
         self.write(|state| state.append(lease, batch))
     }
 
@@ -95,7 +96,7 @@ impl RunHistory for Memory {
 }
 
 impl Store for Memory {
-    fn prune(&self, wish: Prune) -> Answer<'_, Pruned> {
+    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult> {
         self.write(|state| Ok(state.prune(&wish)))
     }
 

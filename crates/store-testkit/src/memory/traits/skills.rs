@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::super::Memory;
 use deft_store::{
-    Answer, GoodFile, NewSkill, Put, Revisions, SkillChange, SkillFilter, SkillRow, SkillSlots,
-    SlotStep, StoredSkills, ToolCache,
+    Answer, GoodFile, NewSkill, PutResult, Revisions, SkillChange, SkillFilter, SkillRow,
+    SkillSlots, SlotStep, StoredSkills, ToolCache,
 };
 
 impl StoredSkills for Memory {
-    fn put_skills(&self, new: Vec<NewSkill>) -> Answer<'_, Vec<Put>> {
+    fn put_skills(&self, new: Vec<NewSkill>) -> Answer<'_, Vec<PutResult>> {
         self.write(|state| {
             let put = |new| state.skills.put(new);
             Ok(new.into_iter().map(put).collect())

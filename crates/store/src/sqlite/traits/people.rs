@@ -5,14 +5,14 @@ use jiff::Timestamp;
 
 use super::super::{Sqlite, conversations, ledger, outbox, people};
 use crate::{
-    Answer, ApprovalRow, Approvals, ConversationFilter, ConversationRow, Conversations, Decided,
-    Decision, FactFilter, FactRow, Facts, Grant, Lease, Ledger, MessageRow, NewConversation,
-    NewFact, NewMessage, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, Outbox, Reserve, Reserved,
-    SearchHit, Settings, SpentFilter, SpentRow, UsageRow,
+    Answer, ApprovalRow, Approvals, ConversationFilter, ConversationRow, Conversations, Decision,
+    DecisionResult, FactFilter, FactRow, Facts, Grant, Lease, Ledger, MessageRow, NewConversation,
+    NewFact, NewMessage, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, Outbox, ReservationResult,
+    Reserve, SearchHit, Settings, SpentFilter, SpentRow, UsageRow,
 };
 
 impl Approvals for Sqlite {
-    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided> {
+    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult> {
         let approval = approval.to_owned();
         self.writer
             .write(move |db| people::decide(db, &approval, &decision))
@@ -172,7 +172,7 @@ impl Conversations for Sqlite {
 }
 
 impl Ledger for Sqlite {
-    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, Reserved> {
+    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult> {
         let lease = lease.clone();
         self.writer
             .write(move |db| ledger::reserve(db, &lease, &wish))

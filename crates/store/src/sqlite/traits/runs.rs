@@ -5,20 +5,21 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, prune};
 use crate::{
-    Admission, Admitted, Answer, Appended, Batch, CancelState, Claim, Claimed, Lease, NewEvent,
-    PageEnd, Prune, Pruned, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store, StoredEvent,
+    Admission, AdmissionResult, Answer, AppendResult, Batch, CancelState, Claim, ClaimedRun, Lease,
+    NewEvent, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store,
+    StoredEvent,
 };
 
 impl RunQueue for Sqlite {
-    fn admit(&self, run: Admission) -> Answer<'_, Admitted> {
+    fn admit(&self, run: Admission) -> Answer<'_, AdmissionResult> {
         self.writer.write(move |db| admit::admit(db, &run))
     }
 
-    fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>> {
+    fn claim(&self, wish: Claim) -> Answer<'_, Option<ClaimedRun>> {
         self.writer.write(move |db| claim::claim(db, &wish))
     }
 
-    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended> {
+    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, AppendResult> {
         let lease = lease.clone();
         self.writer
             .write(move |db| append::append(db, &lease, &batch))
@@ -103,7 +104,7 @@ impl RunHistory for Sqlite {
 }
 
 impl Store for Sqlite {
-    fn prune(&self, wish: Prune) -> Answer<'_, Pruned> {
+    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult> {
         if wish.only_count {
             return self.readers.read(move |db| prune::count(db, &wish));
         }

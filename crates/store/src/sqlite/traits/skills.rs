@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::super::{Sqlite, aside, skills};
 use crate::{
-    Answer, GoodFile, NewSkill, Put, Revisions, SkillChange, SkillFilter, SkillRow, SkillSlots,
-    SlotStep, StoredSkills, ToolCache,
+    Answer, GoodFile, NewSkill, PutResult, Revisions, SkillChange, SkillFilter, SkillRow,
+    SkillSlots, SlotStep, StoredSkills, ToolCache,
 };
 
 impl StoredSkills for Sqlite {
-    fn put_skills(&self, new: Vec<NewSkill>) -> Answer<'_, Vec<Put>> {
+    fn put_skills(&self, new: Vec<NewSkill>) -> Answer<'_, Vec<PutResult>> {
         self.writer.write(move |db| skills::put(db, &new))
     }
 

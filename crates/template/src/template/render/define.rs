@@ -11,7 +11,7 @@ use crate::value::{Dict, Text, Value};
 
 /// Something that a template has defined and can call.
 #[derive(Clone, Copy)]
-pub(super) enum Defined<'a> {
+pub(super) enum Callable<'a> {
     Macro(&'a Macro),
     /// A recursive loop, and how deep it has called itself.
     Loop((&'a For, usize)),
@@ -20,14 +20,14 @@ pub(super) enum Defined<'a> {
 impl<'a> Renderer<'a> {
     /// What a name calls; `loop` is the innermost recursive loop, and a name that the template binds
     /// hides a macro.
-    pub(super) fn defined(&self, name: &str) -> Option<Defined<'a>> {
+    pub(super) fn defined(&self, name: &str) -> Option<Callable<'a>> {
         if name == "loop" {
-            return self.loops.last().copied().map(Defined::Loop);
+            return self.loops.last().copied().map(Callable::Loop);
         }
         let local = self.locals.iter().any(|local| local.name == name);
         let mut defined = self.macros.iter().rev().filter(|_| !local);
         let found = defined.find(|definition| definition.name == name);
-        found.copied().map(Defined::Macro)
+        found.copied().map(Callable::Macro)
     }
 
     /// The text of a macro. It sees its parameters and what the scope has, but no names that the

@@ -1,7 +1,7 @@
 //! Expressions of a template.
 
 use super::Renderer;
-use super::define::Defined;
+use super::define::Callable;
 use super::filters;
 use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
@@ -12,13 +12,13 @@ use crate::value::budget::Budget;
 use crate::value::compare::{self, Order};
 use crate::value::index::{self, Bounds};
 use crate::value::table::Table;
-use crate::value::{Text, Value, Why, iterate, methods, operate, show};
+use crate::value::{MissingReason, Text, Value, iterate, methods, operate, show};
 
 impl<'a> Renderer<'a> {
     /// The value of an expression; a step without a value is `None`.
     pub(super) fn eval(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
         Ok(match self.eval_raw(node)? {
-            Value::Undefined(missing) if missing.why == Why::Absent => Value::None,
+            Value::Undefined(missing) if missing.why == MissingReason::Absent => Value::None,
             value => value,
         })
     }
@@ -207,8 +207,8 @@ impl<'a> Renderer<'a> {
             NodeKind::Name(name) if self.defined(name).is_some() => {
                 let args = self.args(args)?;
                 match self.defined(name) {
-                    Some(Defined::Macro(definition)) => self.call_macro(definition, args),
-                    Some(Defined::Loop(around)) => self.call_loop(around, args),
+                    Some(Callable::Macro(definition)) => self.call_macro(definition, args),
+                    Some(Callable::Loop(around)) => self.call_loop(around, args),
                     None => Ok(Value::None),
                 }
             }

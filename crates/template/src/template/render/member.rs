@@ -11,7 +11,7 @@ use super::node::{Node, NodeKind};
 use crate::fault::{Fault, Outcome};
 use crate::scope::{Lookup, Member};
 use crate::value::budget::Budget;
-use crate::value::{Missing, Value, Why, index};
+use crate::value::{MissingReason, MissingValue, Value, index};
 
 impl<'a> Renderer<'a> {
     pub(super) fn name(&self, name: &'a str, span: &Range<usize>) -> Value<'a> {
@@ -22,9 +22,9 @@ impl<'a> Renderer<'a> {
         }
         let why = match self.slots.get(name, self.scope) {
             Lookup::Value(json) => return Value::from_json(json),
-            Lookup::Absent => Why::Absent,
+            Lookup::Absent => MissingReason::Absent,
             Lookup::Unknown if name == "secrets" => return Value::Secrets,
-            Lookup::Unknown => Why::Unknown,
+            Lookup::Unknown => MissingReason::Unknown,
         };
         missing(name.to_owned(), why, Some(span))
     }
@@ -51,11 +51,17 @@ impl<'a> Renderer<'a> {
         }
         let found = field(value, name);
         match self.member(node, name) {
-            Member::Absent => return Ok(missing(node.path(), Why::Absent, Some(&node.span))),
+            Member::Absent => {
+                return Ok(missing(
+                    node.path(),
+                    MissingReason::Absent,
+                    Some(&node.span),
+                ));
+            }
             Member::Itself if found.is_none() => return Ok(value.clone()),
             Member::Itself | Member::Held => {}
         }
-        Ok(found.unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
+        Ok(found.unwrap_or_else(|| missing(node.path(), MissingReason::Member, Some(&node.span))))
     }
 
     pub(super) fn item(
@@ -76,10 +82,14 @@ impl<'a> Renderer<'a> {
         if let Value::Str(name) = at
             && self.member(node, name) == Member::Absent
         {
-            return Ok(missing(node.path(), Why::Absent, Some(&node.span)));
+            return Ok(missing(
+                node.path(),
+                MissingReason::Absent,
+                Some(&node.span),
+            ));
         }
         let found = entry(value, at, &self.budget)?;
-        Ok(found.unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
+        Ok(found.unwrap_or_else(|| missing(node.path(), MissingReason::Member, Some(&node.span))))
     }
 
     /// What the scope says about a member that a node reads.
@@ -98,13 +108,17 @@ impl<'a> Renderer<'a> {
     fn secret(&self, name: &str, node: &Node) -> Value<'a> {
         match self.scope.secret(name) {
             Some(placeholder) => Value::Secret(Rc::new((name.to_owned(), placeholder))),
-            None => missing(name.to_owned(), Why::Secret, Some(&node.span)),
+            None => missing(name.to_owned(), MissingReason::Secret, Some(&node.span)),
         }
     }
 }
 
-pub(super) fn missing<'a>(path: String, why: Why, span: Option<&Range<usize>>) -> Value<'a> {
-    Value::Undefined(Rc::new(Missing {
+pub(super) fn missing<'a>(
+    path: String,
+    why: MissingReason,
+    span: Option<&Range<usize>>,
+) -> Value<'a> {
+    Value::Undefined(Rc::new(MissingValue {
         path,
         why,
         span: span.cloned(),
@@ -139,7 +153,7 @@ pub(super) fn path<'a>(value: &Value<'a>, path: &str) -> Outcome<Value<'a>> {
         found.usable()?;
         found = match field(&found, part) {
             Some(found) => found,
-            None => return Ok(missing(path.to_owned(), Why::Member, None)),
+            None => return Ok(missing(path.to_owned(), MissingReason::Member, None)),
         };
     }
     Ok(found)

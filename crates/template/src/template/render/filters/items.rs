@@ -5,7 +5,7 @@ use crate::fault::{Fault, Outcome};
 use crate::template::render::member;
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;
-use crate::value::{Text, Value, Why, index, iterate, methods, operate, show};
+use crate::value::{MissingReason, Text, Value, index, iterate, methods, operate, show};
 
 pub(super) fn apply<'a>(
     name: &str,
@@ -35,7 +35,9 @@ pub(super) fn apply<'a>(
             let attribute = attribute.unwrap_or(Value::None);
             let attribute = args::text(&attribute, "the name")?;
             let found = member::field(value, attribute);
-            found.unwrap_or_else(|| member::missing(attribute.to_string(), Why::Member, None))
+            found.unwrap_or_else(|| {
+                member::missing(attribute.to_string(), MissingReason::Member, None)
+            })
         }
         "batch" => batch(value, args, budget)?,
         "slice" => slice(value, args, budget)?,
@@ -52,7 +54,7 @@ pub(super) fn apply<'a>(
 }
 
 fn edge<'a>(name: &str, item: Option<Value<'a>>) -> Value<'a> {
-    item.unwrap_or_else(|| member::missing(format!("{name} item"), Why::Empty, None))
+    item.unwrap_or_else(|| member::missing(format!("{name} item"), MissingReason::Empty, None))
 }
 
 fn join<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {

@@ -10,7 +10,7 @@ use crate::value::budget::Budget;
 use crate::value::compare::{self, Order, ordered};
 use crate::value::sort::sort;
 use crate::value::table::Set;
-use crate::value::{Value, Why, methods, operate};
+use crate::value::{MissingReason, Value, methods, operate};
 
 pub(super) fn apply<'a>(
     name: &str,
@@ -224,7 +224,11 @@ fn extreme<'a>(
     }
     match best {
         Some((_, item)) => Ok(item),
-        None => Ok(member::missing(format!("{name}imum"), Why::Empty, None)),
+        None => Ok(member::missing(
+            format!("{name}imum"),
+            MissingReason::Empty,
+            None,
+        )),
     }
 }
 

@@ -10,7 +10,7 @@ pub fn resolve(home: &Path, path: &str) -> PathBuf {
 }
 
 /// The path behind `~/…`.
-pub(super) fn expand(path: &str) -> Option<PathBuf> {
+pub(crate) fn expand(path: &str) -> Option<PathBuf> {
     let rest = path.strip_prefix("~/")?;
     env::user_home().map(|home| home.join(rest))
 }

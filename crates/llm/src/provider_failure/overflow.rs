@@ -2,7 +2,7 @@
 
 use deft_model::FailureClass;
 
-use super::{Failed, Words, quote};
+use super::{ProviderFailure, Words, quote};
 
 /// By how much a prompt does not fit, as far as the provider says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn window<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
         .unwrap_or_default()
 }
 
-impl Failed {
+impl ProviderFailure {
     pub(super) fn overflowing(overflow: Overflow, words: &Words) -> Self {
         let message = match (overflow.needed, overflow.fits) {
             (Some(needed), Some(fits)) => {

@@ -8,7 +8,7 @@
 //! left of them, and processes that have left their group and still have its
 //! variable (`owner.rs`).
 //!
-//! Not here: the ordinary end of children (`process.rs` and its users).
+//! Not here: the ordinary end of children (`owner.rs`).
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};

@@ -4,31 +4,34 @@
 //! Opening starts no server. New catalogs are stored as they come in.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, RunId};
 use deft_store::{NewNotice, RunRow, Store};
 use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options, Router};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::app;
+use crate::store;
 use deft_channels::Tell;
 use deft_config::Home;
 use deft_config::Secrets;
 use deft_wire::Done;
 
 /// The router of a home, for a caller that has opened the store.
-pub(crate) async fn router(
+pub(crate) async fn of_home(
     home: &Home,
     store: Option<&Arc<dyn Store>>,
     tell: Tell,
 ) -> Done<Router> {
-    Ok(Opened::with(home, store.cloned(), tell).await?.router)
+    Ok(CatalogRouter::with(home, store.cloned(), tell)
+        .await?
+        .router)
 }
 
 /// A router and what a command wants to know about it.
-pub(crate) struct Opened {
+pub(crate) struct CatalogRouter {
     /// The router.
     pub(crate) router: Router,
     keeper: Arc<Keeper>,
@@ -65,11 +68,11 @@ pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
     drop(store.drop_catalog(&failure_key(server)).await);
 }
 
-impl Opened {
-    /// For commands that only read: what is stored is used, and nothing is made.
+impl CatalogRouter {
+    /// For commands that only read: uses the stored catalogs and creates nothing.
     pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
         // Tools can be shown without what was stored about them.
-        let (store, warning) = match app::read_store(home) {
+        let (store, warning) = match store::read(home) {
             Ok(store) => (Some(store), None),
             Err(failure) => (None, Some(failure.message)),
         };
@@ -79,7 +82,7 @@ impl Opened {
 
     /// For commands that ask servers: what they say is stored.
     pub(crate) async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
-        Self::with(home, Some(app::open_store(home)?), tell).await
+        Self::with(home, Some(store::open(home)?), tell).await
     }
 
     /// The same for one server; the others do not exist.
@@ -135,7 +138,7 @@ impl Opened {
 
     /// What a server said when it was last asked, and when that was.
     pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
-        lock(&self.keeper.known).get(server).cloned()
+        self.keeper.known.lock().get(server).cloned()
     }
 
     /// Why a server did not answer the last time it was asked, and when that was. Nothing if it has
@@ -149,7 +152,7 @@ impl Opened {
     pub(crate) async fn close(self) -> Vec<String> {
         self.router.shutdown().await;
         let mut warnings = Vec::from_iter(self.warning);
-        let pending = std::mem::take(&mut *lock(&self.keeper.pending));
+        let pending = std::mem::take(&mut *self.keeper.pending.lock());
         for write in pending {
             if let Ok(Err(problem)) = write.await {
                 warnings.push(format!("a catalog of tools could not be stored: {problem}"));
@@ -160,13 +163,13 @@ impl Opened {
     }
 }
 
-type Pending = JoinHandle<Result<(), deft_store::Error>>;
+type PendingWrite = JoinHandle<Result<(), deft_store::Error>>;
 
 /// Stores catalogs as they come in.
 struct Keeper {
     store: Option<Arc<dyn Store>>,
     known: Mutex<BTreeMap<String, (Catalog, Timestamp)>>,
-    pending: Mutex<Vec<Pending>>,
+    pending: Mutex<Vec<PendingWrite>>,
 }
 
 impl Keeper {
@@ -181,7 +184,9 @@ impl Keeper {
 
     fn keep(&self, catalog: &Catalog) {
         let now = Timestamp::now();
-        lock(&self.known).insert(catalog.server.clone(), (catalog.clone(), now));
+        self.known
+            .lock()
+            .insert(catalog.server.clone(), (catalog.clone(), now));
         let text = serde_json::to_string(catalog);
         // The router tells from inside the runtime, and must not wait.
         let runtime = tokio::runtime::Handle::try_current();
@@ -190,22 +195,22 @@ impl Keeper {
         };
         let server = catalog.server.clone();
         let write = runtime.spawn(async move { store.keep_catalog(&server, &text, now).await });
-        lock(&self.pending).push(write);
+        self.pending.lock().push(write);
     }
 }
 
 /// What was stored about servers: their catalogs, and why they could not be asked.
-type Stored = (
+type StoredCatalogs = (
     Vec<(Catalog, Timestamp)>,
     BTreeMap<String, (String, Timestamp)>,
 );
 
 /// Catalogs that were stored. One that a newer version wrote otherwise is as
 /// good as none: the server is asked again.
-async fn read_catalogs(store: &dyn Store) -> Done<Stored> {
+async fn read_catalogs(store: &dyn Store) -> Done<StoredCatalogs> {
     let rows = store.catalogs().await;
-    let mut stored = Stored::default();
-    for (name, text, at) in rows.map_err(|problem| app::store(&problem))? {
+    let mut stored = StoredCatalogs::default();
+    for (name, text, at) in rows.map_err(|problem| store::failure(&problem))? {
         match serde_json::from_str::<Catalog>(&text) {
             Ok(catalog) => stored.0.push((catalog, at)),
             Err(_) => {
@@ -278,8 +283,4 @@ fn log_line(line: &LogLine) -> String {
         line.message,
         fields.unwrap_or_default()
     )
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -55,7 +55,7 @@ pub(super) fn children() -> Vec<Process> {
     })
 }
 
-/// The same from the lists that most kernels keep, which costs less than looking at everybody.
+/// The same from the lists that most kernels keep, which costs less than reading all processes.
 fn listed_children() -> Option<Vec<Process>> {
     let mut ids: Vec<i32> = Vec::new();
     for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {

@@ -6,16 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deft_engine::Engine;
 use deft_registry::read_text;
 
-use crate::app;
 use deft_config::{Home, create_folder};
 use deft_wire::{Done, Failure};
 
 macro_rules! files {
     ($($path:literal),+ $(,)?) => {
-        &[$(($path, include_str!(concat!("../../defaults/", $path)))),+]
+        &[$(($path, include_str!(concat!("../defaults/", $path)))),+]
     };
 }
 
@@ -67,26 +65,6 @@ pub fn waiting_defaults() -> Vec<String> {
     WAITING.map(str::to_owned).to_vec()
 }
 
-/// A skill as an assistant would store it: one call, no model.
-const HELLO: &str = include_str!("../../defaults/examples/hello-deft.json");
-
-/// Stores a skill that shows life at once, in a home that was never up. Says whether it did.
-pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {
-    let mark = home.path.join(MARK);
-    if !read_text(&mark, 1024).is_ok_and(|text| text == NEVER_UP) {
-        return Ok(false);
-    }
-    let record = serde_json::from_str(HELLO)
-        .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))?;
-    match engine.library().store_skill(&record).await {
-        // Whoever has a skill of that name already knows that deft works.
-        Ok(_) | Err(deft_engine::Error::NameTaken { .. }) => {}
-        Err(error) => return Err(app::failure(&error)),
-    }
-    write_mark(&mark, concat!(env!("CARGO_PKG_VERSION"), "\n"))?;
-    Ok(true)
-}
-
 fn write_mark(mark: &Path, text: &str) -> Done<()> {
     fs::write(mark, text).map_err(|problem| Failure::file(mark, "write", &problem))
 }
@@ -96,6 +74,19 @@ const NEVER_UP: &str = "never up\n";
 
 /// The file that says that a home was seeded.
 const MARK: &str = "data/seeded";
+
+/// Whether a home was seeded and no daemon has started in it yet.
+pub(crate) fn was_never_up(home: &Home) -> bool {
+    read_text(&home.path.join(MARK), 1024).is_ok_and(|text| text == NEVER_UP)
+}
+
+/// Remembers that a daemon has started in a home.
+pub(crate) fn mark_started(home: &Home) -> Done<()> {
+    write_mark(
+        &home.path.join(MARK),
+        concat!(env!("CARGO_PKG_VERSION"), "\n"),
+    )
+}
 
 /// Puts the defaults into a home that never had them. Says how many files were written.
 pub fn seed_new_home(home: &Home) -> Done<usize> {

@@ -1,27 +1,31 @@
 //! The skills of a home as commands load them: with the last good state of those whose file is broken,
 //! and for people with what tools changed about them.
 //!
-//! Not here: how a daemon follows files (`up`), and what is wrong with a file (`validate`).
+//! Not here: how a daemon follows files (`daemon/`), and what is wrong with a file (`validate`).
 
 use std::collections::BTreeMap;
 
+use deft_config::Home;
 use deft_engine::FileChange;
-use deft_model::{Body, Skill, StepKind};
 use deft_registry::{Snapshot, State};
 
-use super::{read_store, runtime};
 use crate::library::Library;
-use deft_config::Home;
+use crate::{runtime, store};
 
 /// Which skills are used as they were before their files broke, in one line: one of them, or all.
-pub fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
+pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
     let wanted = skill.map(|name| snapshot.find(name).map(|loaded| loaded.skill.id.clone()));
     let kept: Vec<_> = snapshot
         .files()
         .iter()
         .filter_map(|file| match &file.state {
             State::Broken { kept: Some(id) } => Some((id, &file.path)),
-            _ => None,
+            State::Loaded(_)
+            | State::Index(_)
+            | State::Agent(_)
+            | State::Shadowed { .. }
+            | State::Broken { .. }
+            | State::Ignored => None,
         })
         .filter(|(id, _)| match &wanted {
             Some(wanted) => wanted.as_ref() == Some(id),
@@ -50,36 +54,22 @@ pub fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String
     ))
 }
 
-/// The compute blocks of a skill.
-pub(super) fn blocks(skill: &Skill) -> Vec<&str> {
-    let Body::Steps(workflow) = &skill.body else {
-        return Vec::new();
-    };
-    let mut blocks = Vec::new();
-    for step in &workflow.steps {
-        if let StepKind::Compute { code } = &step.kind {
-            blocks.push(code.as_str());
-        }
-    }
-    blocks
-}
-
 /// The skills of a home, with the last good state of those whose file is broken (X14, S2.18). What
 /// the store cannot tell stays unknown, and is told as broken.
-pub fn load_kept(home: &Home, library: &Library) -> Snapshot {
+pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
     let snapshot = library.load();
     let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
     if !snapshot.files().iter().any(lost) {
         return snapshot;
     }
-    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+    let (Ok(runtime), Ok(store)) = (runtime::start(), store::read(home)) else {
         return snapshot;
     };
     let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
     match runtime.block_on(last_good) {
         Ok(last_good) => snapshot.recalled(&library.options, last_good),
         Err(error) => {
-            tracing::warn!(%error, "what broken skills were before cannot be read");
+            tracing::warn!(%error, "the last good versions of broken skills cannot be read");
             snapshot
         }
     }
@@ -87,15 +77,18 @@ pub fn load_kept(home: &Home, library: &Library) -> Snapshot {
 
 /// The same as people see them: with what tools changed about skills of files, deleted ones among them.
 /// Beside them, what was changed, by skill. What the store cannot tell is as the files say.
-pub fn load_changed(home: &Home, library: &Library) -> (Snapshot, BTreeMap<String, FileChange>) {
+pub(crate) fn load_changed(
+    home: &Home,
+    library: &Library,
+) -> (Snapshot, BTreeMap<String, FileChange>) {
     let snapshot = load_kept(home, library);
-    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+    let (Ok(runtime), Ok(store)) = (runtime::start(), store::read(home)) else {
         return (snapshot, BTreeMap::new());
     };
     match runtime.block_on(store.changed_files()) {
         Ok(texts) => deft_engine::changed_files(texts, snapshot, &library.moment),
         Err(error) => {
-            tracing::warn!(%error, "what tools changed about skills cannot be read");
+            tracing::warn!(%error, "the overlays of skills cannot be read");
             (snapshot, BTreeMap::new())
         }
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use deft_model::FailureClass;
 
-use super::{Failed, Overflow, is_page, quote};
-use crate::wire::Head;
+use super::{Overflow, ProviderFailure, is_page, quote};
+use crate::head::Head;
 
 /// What a provider says about a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Words {
     }
 }
 
-impl Failed {
+impl ProviderFailure {
     /// A failure with a status, or with an error in a body that claims to be well.
     pub(crate) fn by_status(head: &Head, words: Option<Words>, body: &[u8]) -> Self {
         let words = words.unwrap_or_else(|| Words {

@@ -22,7 +22,7 @@ const SHORTEST_CUT: usize = 4;
 
 /// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct ProviderFailure {
     /// What people and policies need to know of it.
     pub failure: Failure,
     /// True when the same request may go well a little later.
@@ -33,7 +33,7 @@ pub struct Failed {
     pub overflow: Option<Box<Overflow>>,
 }
 
-impl From<Failure> for Failed {
+impl From<Failure> for ProviderFailure {
     fn from(failure: Failure) -> Self {
         Self {
             failure,
@@ -44,7 +44,7 @@ impl From<Failure> for Failed {
     }
 }
 
-impl Failed {
+impl ProviderFailure {
     /// A failure for good.
     pub(crate) fn lasting(class: FailureClass, message: impl Into<String>) -> Self {
         Failure::new(class, message).into()

@@ -5,15 +5,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Effects, Failure, Object};
 use serde_json::{Value, json};
 
-use super::{Client, SendOptions};
-use crate::builtin::{BuiltinTool, Context, Definition, Settings, handler};
+use super::{BuiltinTool, Context, Definition, Settings, handler, invalid};
 use crate::delivery;
 use crate::environment::Environment;
+use crate::telegram::{Client, SendOptions};
 
-pub(crate) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
+pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
     let definition = Definition::new(
         "telegram_send_message",
         "Send a message to a Telegram chat. Without a usable `chat_id` it goes to the primary chat; long texts become several messages.",
@@ -58,7 +58,7 @@ async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<
         (None, None) => return Err(invalid("`text` is missing")),
     };
     let chat = chat(arguments.get("chat_id"))?;
-    let mut how = how(arguments);
+    let mut how = send_options(arguments);
     let mut ids = Vec::new();
     let started = tokio::time::Instant::now();
     loop {
@@ -93,12 +93,12 @@ fn chat(given: Option<&Value>) -> Result<String, Failure> {
         _ => None,
     };
     named.filter(|chat| !chat.is_empty()).ok_or_else(|| {
-        invalid("no chat is given and there is no primary chat")
+        invalid("no chat is given and no primary chat is configured")
             .hint("set `notify.target` to the id of a chat")
     })
 }
 
-fn how(arguments: &Object) -> SendOptions {
+fn send_options(arguments: &Object) -> SendOptions {
     let truth = |name| arguments.get(name).and_then(Value::as_bool) == Some(true);
     let number = |name| arguments.get(name).and_then(Value::as_i64);
     let mode = arguments.get("parse_mode").and_then(Value::as_str);
@@ -110,8 +110,4 @@ fn how(arguments: &Object) -> SendOptions {
         message_thread_id: number("message_thread_id"),
         skip_parts: 0,
     }
-}
-
-fn invalid(message: &str) -> Failure {
-    Failure::new(FailureClass::Invalid, message)
 }

@@ -1,0 +1,105 @@
+//! What a registry and the thread that follows the disk share: the current snapshot and its listeners.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use arc_swap::ArcSwap;
+use deft_skillfile::Moment;
+use parking_lot::Mutex;
+
+use crate::change::{Change, changes};
+use crate::options::Options;
+use crate::snapshot::Snapshot;
+
+/// How changes are noticed at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchMode {
+    /// By events of the operating system.
+    Events,
+    /// By polling, for this reason.
+    Polling(String),
+}
+
+/// What the registry and its thread share.
+pub(crate) struct Shared {
+    pub options: Options,
+    current: ArcSwap<Snapshot>,
+    watching: ArcSwap<WatchMode>,
+    listeners: Mutex<Vec<Sender<Arc<[Change]>>>>,
+    clock: Box<dyn Fn() -> Moment + Send + Sync>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(
+        first: Snapshot,
+        options: Options,
+        clock: impl Fn() -> Moment + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            options,
+            current: ArcSwap::from_pointee(first),
+            watching: ArcSwap::from_pointee(WatchMode::Events),
+            listeners: Mutex::default(),
+            clock: Box::new(clock),
+        }
+    }
+
+    /// The present.
+    pub(crate) fn now(&self) -> Moment {
+        (self.clock)()
+    }
+
+    pub(crate) fn current(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    pub(crate) fn watching(&self) -> WatchMode {
+        self.watching.load().as_ref().clone()
+    }
+
+    /// Announces every accepted change from now on.
+    pub(crate) fn subscribe(&self) -> Receiver<Arc<[Change]>> {
+        let (sender, receiver) = mpsc::channel();
+        self.listeners.lock().push(sender);
+        receiver
+    }
+
+    pub(crate) fn set_watching(&self, watching: WatchMode) {
+        self.watching.store(Arc::new(watching));
+    }
+
+    /// Makes a snapshot the current one, logs what is different and tells the
+    /// listeners.
+    pub(crate) fn replace(&self, snapshot: Snapshot) {
+        let changes: Arc<[Change]> = changes(&self.current.load(), &snapshot).into();
+        self.current.store(Arc::new(snapshot));
+        if changes.is_empty() {
+            return;
+        }
+        changes.iter().for_each(log);
+        self.listeners
+            .lock()
+            .retain(|listener| listener.send(Arc::clone(&changes)).is_ok());
+    }
+}
+
+/// One line per accepted reload (S2.20).
+fn log(change: &Change) {
+    match change {
+        Change::Broken { .. } => tracing::warn!("{change}"),
+        Change::Loaded { .. }
+        | Change::Removed { .. }
+        | Change::Agent { .. }
+        | Change::Domain { .. } => {
+            tracing::info!("{change}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What an error of an HTTP connection means.
+//!
+//! Not here: answers that say no.
+
+use deft_model::{Failure, FailureClass};
+
+/// The failure behind an error of the connection, without the URL, which may hold a secret.
+pub(crate) fn transport(error: &reqwest::Error) -> Failure {
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        reason = inner.to_string();
+        source = inner.source();
+    }
+    // Without a cause the error speaks for itself, with the whole URL.
+    if let Some(url) = error.url() {
+        reason = reason.replace(url.as_str(), "…");
+    }
+    if error.is_timeout() && !error.is_connect() {
+        return Failure::new(
+            FailureClass::Timeout,
+            format!("no answer in time: {reason}"),
+        )
+        .in_doubt();
+    }
+    let failure = Failure::new(
+        FailureClass::Network,
+        format!("the host cannot be reached: {reason}"),
+    );
+    if error.is_connect() || error.is_builder() {
+        return failure;
+    }
+    failure.in_doubt()
+}
