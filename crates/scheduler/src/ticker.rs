@@ -263,8 +263,7 @@ impl Scheduler {
                 Err(why) => check_failed = Some(why),
             }
         }
-        if let Some(why) = self.engine.agents().budget_spent(&pinned).await {
-            let failure = Failure::new(FailureClass::Budget, why);
+        if let Some(failure) = self.engine.agents().budget_spent(&pinned).await {
             return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
         }
         let fire = Fire {

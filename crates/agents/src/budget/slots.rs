@@ -3,7 +3,7 @@
 
 use deft_base::run_failure;
 use deft_library::PinnedSkill;
-use deft_model::{BudgetPeriod, ExhaustedAction, Outcome, Usd};
+use deft_model::{BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, Usd};
 use deft_store::{RunFilter, SpentFilter};
 
 use super::bounds::micros;
@@ -13,7 +13,7 @@ use crate::Agents;
 impl Agents {
     /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
     /// skipped then.
-    pub async fn budget_spent(&self, pinned: &PinnedSkill) -> Option<String> {
+    pub async fn budget_spent(&self, pinned: &PinnedSkill) -> Option<Failure> {
         let skill = &pinned.skill;
         let budget = skill.policy.budget.as_ref()?;
         let skips = budget.on_exhausted == ExhaustedAction::Skip && budget.per == BudgetPeriod::Day;
@@ -29,7 +29,8 @@ impl Agents {
         let rows = self.store().spent(filter).await.ok()?;
         let spent = rows.first()?;
         if let Some(why) = self.refused_today(pinned, &scope).await {
-            return Some(why);
+            // The slot after this one looks at this failure.
+            return Some(Failure::new(FailureClass::Budget, why).budget(&scope));
         }
         let tokens = spent.tokens_in + spent.tokens_out;
         let over = budget.tokens.is_some_and(|limit| tokens >= limit)
@@ -38,10 +39,9 @@ impl Agents {
                 .map(micros)
                 .is_some_and(|limit| spent.micros >= limit);
         over.then(|| {
-            format!(
-                "its budget of today is spent: {tokens} tokens, {}",
-                dollars(Usd::from_micros(spent.micros))
-            )
+            let cost = dollars(Usd::from_micros(spent.micros));
+            let message = format!("its budget of today is spent: {tokens} tokens, {cost}");
+            Failure::new(FailureClass::Budget, message)
         })
     }
 
