@@ -46,12 +46,12 @@ const KNOWN: &[(&str, &str)] = &[
         "the content of a result, which may be a plain text",
     ),
     (
-        "service/tools/call.rs",
-        "an argument of a person, which may be a plain text",
+        "service/router.rs",
+        "a catalog of another version is asked for again",
     ),
     (
-        "service/tools/catalogs.rs",
-        "a catalog of another version is asked for again",
+        "service/tools/call.rs",
+        "an argument of a person, which may be a plain text",
     ),
 ];
 

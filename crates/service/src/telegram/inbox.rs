@@ -106,7 +106,7 @@ struct Book {
 /// What is stored: all of it, or only messages, as an earlier version kept them.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Kept {
+enum StoredInbox {
     Messages(Vec<Entry>),
     Book(Book),
 }
@@ -117,8 +117,8 @@ impl Book {
             return Ok(Self::default());
         };
         Ok(match kept {
-            Kept::Book(book) => book,
-            Kept::Messages(messages) => Self {
+            StoredInbox::Book(book) => book,
+            StoredInbox::Messages(messages) => Self {
                 next: read_setting(store, OFFSET).await?.unwrap_or_default(),
                 messages,
                 ..Self::default()
