@@ -46,7 +46,7 @@ pub fn validate(
         let shown: Vec<String> = shown.collect();
         return Err(Failure::input(
             "nothing_to_check",
-            format!("there are no skill files in {}", shown.join(", ")),
+            format!("no skill files in {}", shown.join(", ")),
         )
         .hint("deft knows SKILL.md, markdown with frontmatter, and YAML with `steps`"));
     }
