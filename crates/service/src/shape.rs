@@ -1,7 +1,7 @@
 //! What the engine and the store keep as JSON, as its public shape.
 
-use deft_model::RunId;
 use deft_wire::{Done, Failure};
+pub(crate) use deft_workflow::mask_value;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -28,25 +28,6 @@ fn unreadable(what: &str, problem: &serde_json::Error) -> Failure {
         "store",
         format!("the stored data of {what} cannot be read: {problem}"),
     )
-}
-
-/// Reads a field of a run that may be absent.
-pub(crate) fn read_optional<T: DeserializeOwned>(
-    run: &RunId,
-    text: Option<&str>,
-) -> Done<Option<T>> {
-    text.map(|text| read_stored(&format!("run `{run}`"), text))
-        .transpose()
-}
-
-/// Shows secrets of a value by name only.
-pub(crate) fn mask_value(value: &mut Value) {
-    match value {
-        Value::String(text) => mask_text(text),
-        Value::Array(items) => items.iter_mut().for_each(mask_value),
-        Value::Object(map) => map.values_mut().for_each(mask_value),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 /// Shows secrets of a text by name only.

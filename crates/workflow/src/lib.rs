@@ -53,7 +53,7 @@ mod wait;
 
 pub use call::{Call, ExpectLevel};
 pub use code::Code;
-pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
+pub use dry::dry_run;
 pub use enclosing::EnclosingSkill;
 pub use event::{
     Answer, CallEnd, CallIntent, Event, Heal, Next, Operation, RunEnd, RunError, RunPreparation,
@@ -63,12 +63,12 @@ pub use facts::{Facts, Permit};
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{AgentStep, Ask, Divergence, Machine, Rules};
 pub use path::Path;
-pub use placeholder::{mask, placeholder, rekey, replace_placeholders};
+pub use placeholder::{mask, mask_value, placeholder, rekey, replace_placeholders};
 pub use plan::{Plan, PlannedCall};
 pub use planned::Remedy;
 pub use public::public;
 pub use public_form::OPTIONS;
 pub use reuse::reuse;
 pub use size::size;
-pub use step_view::{ItemCounts, StepError, StepStatus, StepView, warning};
+pub use step_view::warning;
 pub use view_builder::step_views;
