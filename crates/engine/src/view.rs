@@ -5,6 +5,7 @@ use std::sync::Arc;
 use deft_base::read_stored;
 use deft_model::{Object, RunId, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
+use deft_wire::event::EventView;
 use deft_workflow::{Event, Plan, dry_run, step_views};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ impl Engine {
     }
 
     /// The public events of a run after a sequence number, oldest first.
-    pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<Value>, Error> {
+    pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<EventView>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let published = stored.into_iter().map(|stored| publish(run, stored));
         let public = published.filter_map(|published| match published {

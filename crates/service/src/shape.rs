@@ -2,6 +2,7 @@
 
 use deft_model::RunId;
 use deft_wire::{Done, Failure};
+pub(crate) use deft_workflow::mask_value;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -37,16 +38,6 @@ pub(crate) fn read_optional<T: DeserializeOwned>(
 ) -> Done<Option<T>> {
     text.map(|text| read_stored(&format!("run `{run}`"), text))
         .transpose()
-}
-
-/// Shows secrets of a value by name only.
-pub(crate) fn mask_value(value: &mut Value) {
-    match value {
-        Value::String(text) => mask_text(text),
-        Value::Array(items) => items.iter_mut().for_each(mask_value),
-        Value::Object(map) => map.values_mut().for_each(mask_value),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 /// Shows secrets of a text by name only.

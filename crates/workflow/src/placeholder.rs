@@ -85,6 +85,20 @@ pub fn mask(text: &str) -> Option<String> {
     })
 }
 
+/// A value as a person may see it: every placeholder in its texts as `[secret NAME]`.
+pub fn mask_value(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(masked) = mask(text) {
+                *text = masked;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask_value),
+        Value::Object(map) => map.values_mut().for_each(mask_value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{mask, placeholder, replace_placeholders};

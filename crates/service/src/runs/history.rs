@@ -135,8 +135,7 @@ impl<'a> EventStream<'a> {
         let row = find_row(self.app, self.run.as_str())?;
         let found = self.app.engine.public_events(&row, self.after);
         let found = self.app.block_on(found);
-        let found = found.map_err(|error| app::failure(&error))?;
-        let events: Vec<EventView> = found.into_iter().map(read_document).collect::<Done<_>>()?;
+        let events = found.map_err(|error| app::failure(&error))?;
         self.after = events.last().map_or(self.after, |event| event.seq);
         Ok(NewEvents {
             events,
