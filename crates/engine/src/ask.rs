@@ -199,7 +199,7 @@ pub(crate) async fn decide(
     at: Timestamp,
 ) -> Result<(Answer, String), Error> {
     let decision = Decision {
-        answer: ApprovalAnswer::from(given).word().to_owned(),
+        answer: given.word().to_owned(),
         by: by.to_owned(),
         at,
     };
@@ -344,7 +344,7 @@ impl Engine {
     ) -> Result<AnswerReceipt, Error> {
         let at = self.inner.now();
         let decision = Decision {
-            answer: ApprovalAnswer::from(given).word().to_owned(),
+            answer: given.word().to_owned(),
             by: by.to_owned(),
             at,
         };

@@ -113,6 +113,13 @@ pub fn public(event: &Event) -> Option<EventBody> {
     })
 }
 
+impl Answer {
+    /// The word for the answer.
+    pub fn word(self) -> &'static str {
+        ApprovalAnswer::from(self).word()
+    }
+}
+
 impl From<Answer> for ApprovalAnswer {
     fn from(answer: Answer) -> Self {
         match answer {
