@@ -9,7 +9,8 @@ use deft_base::{hex_digest, read_stored};
 use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, NewApproval, Store};
-use deft_workflow::{Answer, Ask, OPTIONS, Operation, Path};
+use deft_wire::approval::ApprovalAnswer;
+use deft_workflow::{Answer, Ask, Operation, Path};
 use jiff::Timestamp;
 
 use crate::engine::Inner;
@@ -144,7 +145,7 @@ pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
         id: question.approval.clone(),
         path: question.path.to_string(),
         message: question.message.clone(),
-        options: serde_json::to_string(&OPTIONS).unwrap_or_default(),
+        options: serde_json::to_string(&ApprovalAnswer::ALL).unwrap_or_default(),
         operation: serde_json::to_string(&question.operation).unwrap_or_default(),
         at,
     }

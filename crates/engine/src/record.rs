@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use deft_model::{RunId, WaitKind};
 use deft_store::{AppendResult, Batch, Lease, NewEvent, RunState, WaitReason, Write};
+use deft_wire::event::EventView;
 use deft_workflow::{Event, public};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::Error;
 use crate::engine::Inner;
@@ -28,20 +28,14 @@ pub struct PublishedEvent {
 
 impl PublishedEvent {
     /// The public form (S3.30), if the event has one.
-    pub fn public(&self) -> Option<Value> {
-        let (kind, fields) = public(&self.event)?;
-        let mut shown = json!({
-            "type": kind,
-            "seq": self.seq,
-            "at": self.at.to_string(),
-            "execution_id": self.run.as_str(),
-            "skill": self.skill,
-        });
-        if let Value::Object(map) = &mut shown {
-            map.extend(fields);
-        }
-        crate::view::mask(&mut shown);
-        Some(shown)
+    pub fn public(&self) -> Option<EventView> {
+        Some(EventView {
+            seq: self.seq,
+            at: self.at,
+            execution_id: self.run.clone(),
+            skill: self.skill.clone(),
+            body: public(&self.event)?,
+        })
     }
 }
 
@@ -201,6 +195,7 @@ impl Inner {
 mod tests {
     use deft_store::StoredEvent;
     use deft_workflow::RunStart;
+    use serde_json::json;
 
     use super::*;
     use crate::claim::decode_events;

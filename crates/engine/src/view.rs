@@ -11,7 +11,6 @@ use deft_wire::notice::NoticeStatus;
 use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, StepView};
 use deft_workflow::{Event, Plan, dry_run, step_views};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::drive::RouterFacts;
 use crate::mask::Mask;
@@ -56,7 +55,7 @@ impl Engine {
     }
 
     /// The public events of a run after a sequence number, oldest first.
-    pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<Value>, Error> {
+    pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<EventView>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let published = stored.into_iter().map(|stored| publish(run, stored));
         let public = published.filter_map(|published| match published {
@@ -135,24 +134,13 @@ impl Engine {
         let content = self.store().revision(&row.revision).await?;
         let mut archive = RunArchive {
             run: self.show(row).await?,
-            events: self.archived_events(row).await?,
+            events: self.public_events(row, 0).await?,
             journal: journal?,
             skill: read_field(content.as_deref(), "its skill", row)?,
         };
         archive.journal.mask();
         archive.skill.mask();
         Ok(archive)
-    }
-
-    async fn archived_events(&self, row: &RunRow) -> Result<Vec<EventView>, Error> {
-        let read = |event: Value| {
-            serde_json::from_value(event).map_err(|error| Error::Unreadable {
-                what: format!("an event of run `{}`", row.id),
-                why: error.to_string(),
-            })
-        };
-        let events = self.public_events(row, 0).await?;
-        events.into_iter().map(read).collect()
     }
 }
 

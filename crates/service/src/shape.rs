@@ -1,17 +1,9 @@
-//! What the engine and the store keep as JSON, as its public shape.
+//! Fields that the store keeps as JSON, as their public shape, and secrets in values.
 
 use deft_wire::{Done, Failure};
 pub(crate) use deft_workflow::mask_value;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-/// Reads a document of the engine.
-pub(crate) fn read_document<T: DeserializeOwned>(document: Value) -> Done<T> {
-    serde_json::from_value(document).map_err(|problem| {
-        let message = format!("a document does not have its public shape: {problem}");
-        Failure::internal("shape", message)
-    })
-}
 
 /// Reads a field of a stored row; `what` names the row.
 pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T> {

@@ -1,7 +1,7 @@
 //! What happens in a run, as the outside sees it (S3.30): the one public projection of stored events.
 //!
-//! Not here: how a stored event becomes a public one (`deft_workflow::public`), and the schema that
-//! `deft schema events` prints (`event_schema.rs`).
+//! The schema that `deft schema events` prints is derived from these types (`event_schema.rs`).
+//! Not here: how a stored event becomes a public one (`deft_workflow::public`).
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::approval::OperationView;
-use crate::schema::{words, words_or_null};
+use crate::approval::{ApprovalAnswer, OperationView};
+use crate::schema::{instant, seconds, words, words_or_null};
 
 /// An event of a run.
 ///
@@ -21,7 +21,7 @@ use crate::schema::{words, words_or_null};
 pub struct EventView {
     /// Its place among all events of the store.
     pub seq: u64,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "instant")]
     pub at: Timestamp,
     /// The run.
     #[schemars(with = "String")]
@@ -59,6 +59,7 @@ pub enum EventBody {
         revision: String,
         /// Why the check before the run could not be made.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "String")]
         check_failed: Option<String>,
     },
     /// A step began.
@@ -68,7 +69,7 @@ pub enum EventBody {
         step_id: String,
         attempt: u32,
         error: Option<FailureView>,
-        #[schemars(with = "String")]
+        #[schemars(schema_with = "instant")]
         retry_at: Timestamp,
     },
     /// A step is tried again.
@@ -98,6 +99,7 @@ pub enum EventBody {
         step_id: String,
         success: bool,
         error: Option<FailureView>,
+        #[schemars(schema_with = "seconds")]
         duration: f64,
     },
     /// A person is asked.
@@ -110,6 +112,7 @@ pub enum EventBody {
     SkillCompleted {
         success: bool,
         outputs: Value,
+        #[schemars(schema_with = "seconds")]
         duration: f64,
     },
     /// A run failed or was interrupted.
@@ -138,6 +141,7 @@ pub enum EventBody {
         /// How many calls the reply asks for.
         calls: usize,
         usage: ReplyUsage,
+        #[schemars(schema_with = "seconds")]
         duration: f64,
         #[serde(flatten)]
         place: AgentPlace,
@@ -169,6 +173,7 @@ pub enum EventBody {
         success: bool,
         result: Value,
         error: Option<FailureView>,
+        #[schemars(schema_with = "seconds")]
         duration: f64,
         #[serde(flatten)]
         place: AgentPlace,
@@ -205,19 +210,24 @@ pub struct StepBegin {
     pub step_id: String,
     pub step_type: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub skill_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Object")]
     pub args: Option<Object>,
     /// Until when it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "instant")]
     pub until: Option<Timestamp>,
     /// How many items a loop has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "usize")]
     pub items: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
     pub attempt: Option<u32>,
 }
 
@@ -228,11 +238,13 @@ pub struct StepEnd {
     pub success: bool,
     pub result: Value,
     pub error: Option<FailureView>,
-    /// In seconds.
+    #[schemars(schema_with = "seconds")]
     pub duration: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
     pub cached: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
     pub reused: Option<bool>,
 }
 
@@ -242,6 +254,7 @@ pub struct StepSkip {
     pub step_id: String,
     pub reason: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
     pub reused: Option<bool>,
 }
 
@@ -254,7 +267,7 @@ pub struct RunEnd {
     pub class: Option<FailureClass>,
     #[schemars(schema_with = "words::<Outcome>")]
     pub outcome: Outcome,
-    /// In seconds.
+    #[schemars(schema_with = "seconds")]
     pub duration: f64,
 }
 
@@ -266,7 +279,7 @@ pub enum Confirmation {
         turn: u32,
         call: u32,
         message: String,
-        options: Vec<String>,
+        options: Vec<ApprovalAnswer>,
         operation: OperationView,
         #[serde(flatten)]
         place: AgentPlace,
@@ -274,7 +287,7 @@ pub enum Confirmation {
     Step {
         step_id: String,
         message: String,
-        options: Vec<String>,
+        options: Vec<ApprovalAnswer>,
         default: bool,
         operation: OperationView,
     },
@@ -287,14 +300,14 @@ pub enum ConfirmationAnswer {
     Call {
         turn: u32,
         call: u32,
-        answer: String,
+        answer: ApprovalAnswer,
         by: String,
         #[serde(flatten)]
         place: AgentPlace,
     },
     Step {
         step_id: String,
-        answer: String,
+        answer: ApprovalAnswer,
         by: String,
     },
 }
@@ -305,6 +318,7 @@ pub struct AgentPlace {
     pub step_id: String,
     /// Which agent, if it was started by another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub agent_path: Option<String>,
 }
 

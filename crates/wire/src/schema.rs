@@ -19,6 +19,16 @@ pub(crate) fn list_of_words<T: Choice>(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "enum": list::<T>() } })
 }
 
+/// An instant, in RFC 3339.
+pub(crate) fn instant(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "format": "date-time" })
+}
+
+/// A length of time, in seconds.
+pub(crate) fn seconds(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "number", "minimum": 0, "description": "Seconds." })
+}
+
 fn list<T: Choice>() -> Vec<&'static str> {
     T::WORDS.iter().map(|(word, _)| *word).collect()
 }

@@ -1,9 +1,8 @@
-//! The calls that the interpreter asks the engine to make, and their public fields.
+//! The calls that the interpreter asks the engine to make.
 
 use deft_model::Object;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// Something to do outside the machine: what a step of some kind has become once its templates are
 /// rendered, or Python that only the worker can judge.
@@ -86,18 +85,6 @@ impl Call {
             | Self::Agent { .. }
             | Self::Skill { .. }
             | Self::Wait { .. } => false,
-        }
-    }
-
-    /// The fields of the public event beside its key.
-    pub(crate) fn public_fields(&self) -> Vec<(&'static str, Value)> {
-        match self {
-            Self::Tool { tool, args } => vec![("tool", json!(tool)), ("args", json!(args))],
-            Self::Skill { skill, args } => vec![("skill_id", json!(skill)), ("args", json!(args))],
-            Self::Wait { until } => vec![("until", json!(until.to_string()))],
-            Self::Compute | Self::Condition | Self::Expect { .. } | Self::Agent { .. } => {
-                Vec::new()
-            }
         }
     }
 }

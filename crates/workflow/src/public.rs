@@ -1,192 +1,263 @@
 //! The public form of stored events: exactly the names and fields of S3.30, and further ones of deft.
 //!
 //! The public form is a function of one stored event, so what a person saw live is what they see
-//! tomorrow. Some events have none.
+//! tomorrow. Some events have none. This is the only place that builds public events; their types
+//! are in `deft_wire::event`.
 
-use deft_model::{Object, Outcome};
-use serde_json::{Value, json};
+use deft_model::Outcome;
+use deft_wire::approval::{ApprovalAnswer, OperationView, RememberedTool};
+use deft_wire::event::{
+    self as view, Confirmation, ConfirmationAnswer, EventBody, StepBegin, StepEnd, StepSkip,
+};
 
-use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd, RunStart};
-use crate::public_form::{OPTIONS, failure, seconds, with_fields};
+use crate::Path;
+use crate::call::Call;
+use crate::event::{Answer, CallEnd, CallIntent, Event, Next, Operation, RunEnd, RunStart};
+use crate::public_agent;
+use crate::public_form::{failure, object, seconds, text, value};
 
-/// The public form of an event: its `type` and the fields that belong to it.
+/// The public form of an event. Secrets are shown by name only.
 ///
-/// Who stores the event adds `seq`, `at`, `execution_id` and `skill`.
-pub fn public(event: &Event) -> Option<(&'static str, Object)> {
-    let (kind, fields) = match event {
-        Event::Started(started) => ("skill_started", started_fields(started)),
+/// What stores the event adds `seq`, `at`, `execution_id` and `skill`.
+pub fn public(event: &Event) -> Option<EventBody> {
+    Some(match event {
+        Event::Started(started) => run_started(started),
         Event::Begun(begun) => return step_started(begun),
         Event::Listed {
             path,
             step_type,
             items,
-        } => (
-            "step_started",
-            json!({ "step_id": path, "step_type": step_type, "items": items.len() }),
-        ),
+        } => EventBody::StepStarted(StepBegin {
+            items: Some(items.len()),
+            ..step_begin(path, step_type)
+        }),
         Event::Ended(ended) => return step_ended(ended),
         Event::Closed {
             path,
             values,
             error,
             ms,
-        } => (
-            "step_completed",
-            json!({ "step_id": path, "success": error.is_none(), "result": values,
-                "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
-        ),
+        } => EventBody::StepCompleted(StepEnd {
+            step_id: path.to_string(),
+            success: error.is_none(),
+            result: values.iter().map(value).collect(),
+            error: error.as_ref().map(failure),
+            duration: seconds(*ms),
+            cached: None,
+            reused: None,
+        }),
         Event::Reused {
             path,
             value: None,
             error: None,
             ..
-        } => (
-            "step_skipped",
-            json!({ "step_id": path, "reason": "left out in the earlier run", "reused": true }),
-        ),
+        } => EventBody::StepSkipped(StepSkip {
+            step_id: path.to_string(),
+            reason: "left out in the earlier run".to_owned(),
+            reused: Some(true),
+        }),
         Event::Reused {
-            path, value, error, ..
-        } => (
-            "step_completed",
-            json!({ "step_id": path, "success": error.is_none(), "result": value,
-                "error": error.as_ref().map(failure), "duration": 0.0, "reused": true }),
-        ),
-        Event::Skipped { path, reason } => {
-            let kind = match path.parts() {
-                (_, _, Some(_)) => "item_skipped",
-                _ => "step_skipped",
-            };
-            (kind, json!({ "step_id": path, "reason": reason }))
-        }
+            path,
+            value: result,
+            error,
+            ..
+        } => EventBody::StepCompleted(StepEnd {
+            step_id: path.to_string(),
+            success: error.is_none(),
+            result: result.as_ref().map(value).unwrap_or_default(),
+            error: error.as_ref().map(failure),
+            duration: 0.0,
+            cached: None,
+            reused: Some(true),
+        }),
+        Event::Skipped { path, reason } => step_skipped(path, reason),
         Event::Asked {
             path,
             message,
             default,
-            operation,
-        } => (
-            "confirmation_required",
-            json!({ "step_id": path, "message": message, "options": OPTIONS,
-                "default": default, "operation": operation }),
-        ),
-        Event::Answered { path, answer, by } => (
-            "confirmation_answered",
-            json!({ "step_id": path, "answer": answer.word(), "by": by }),
-        ),
+            operation: asked,
+        } => EventBody::ConfirmationRequired(Confirmation::Step {
+            step_id: path.to_string(),
+            message: text(message),
+            options: ApprovalAnswer::ALL.to_vec(),
+            default: *default,
+            operation: operation(asked),
+        }),
+        Event::Answered { path, answer, by } => {
+            EventBody::ConfirmationAnswered(ConfirmationAnswer::Step {
+                step_id: path.to_string(),
+                answer: (*answer).into(),
+                by: text(by),
+            })
+        }
         Event::Healed {
             path, error, ms, ..
-        } => (
-            "auto_heal_completed",
-            json!({ "step_id": path, "success": error.is_none(),
-                "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
-        ),
-        Event::Continued { path, attempt, .. } => (
-            "step_retried",
-            json!({ "step_id": path, "step_type": "skill", "attempt": attempt }),
-        ),
-        Event::Agent { path, event } => return crate::mind::public(path, event),
-        Event::Resumed { by } => ("skill_resumed", json!({ "by": by })),
-        Event::Finished(finished) => finish(finished),
+        } => EventBody::AutoHealCompleted {
+            step_id: path.to_string(),
+            success: error.is_none(),
+            error: error.as_ref().map(failure),
+            duration: seconds(*ms),
+        },
+        Event::Continued { path, attempt, .. } => EventBody::StepRetried(StepBegin {
+            attempt: Some(*attempt),
+            ..step_begin(path, "skill")
+        }),
+        Event::Agent { path, event } => return public_agent::public(path, event),
+        Event::Resumed { by } => EventBody::SkillResumed { by: text(by) },
+        Event::Finished(finished) => run_finished(finished),
         Event::Prepared(_)
         | Event::Woken { .. }
         | Event::Entered { .. }
         | Event::Expired { .. }
         | Event::Stopped { .. } => return None,
-    };
-    with_fields(kind, fields)
+    })
 }
 
 impl Answer {
-    /// The word for the answer, one of [`OPTIONS`].
+    /// The word for the answer.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Yes => OPTIONS[0],
-            Self::No => OPTIONS[1],
-            Self::Skip => OPTIONS[2],
+        ApprovalAnswer::from(self).word()
+    }
+}
+
+impl From<Answer> for ApprovalAnswer {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Yes => Self::Yes,
+            Answer::No => Self::No,
+            Answer::Skip => Self::Skip,
         }
     }
 }
 
-fn started_fields(started: &RunStart) -> Value {
-    let mut fields = json!({ "skill": started.skill, "inputs": started.inputs,
-        "revision": started.revision });
-    // Most skills have no check: what they would say of it is left out.
-    if let Some(why) = &started.check_failed {
-        fields["check_failed"] = json!(why);
+fn run_started(started: &RunStart) -> EventBody {
+    EventBody::SkillStarted {
+        inputs: object(&started.inputs),
+        revision: started.revision.clone(),
+        check_failed: started.check_failed.as_deref().map(text),
     }
-    fields
+}
+
+fn step_begin(path: &Path, step_type: &str) -> StepBegin {
+    StepBegin {
+        step_id: path.to_string(),
+        step_type: step_type.to_owned(),
+        ..StepBegin::default()
+    }
 }
 
 /// Retries of a step are not new steps.
-fn step_started(begun: &CallIntent) -> Option<(&'static str, Object)> {
+fn step_started(begun: &CallIntent) -> Option<EventBody> {
     let (_, _, item) = begun.path.parts();
     if begun.call.is_judgement() {
         return None;
     }
-    let mut fields = json!({ "step_id": begun.path, "step_type": begun.call.key() });
-    for (key, value) in begun.call.public_fields() {
-        fields[key] = value;
-    }
-    fields["attempt"] = json!(begun.attempt);
-    let kind = match (begun.attempt, item) {
-        (1, None) => "step_started",
-        (1, Some(_)) => "item_started",
-        _ => "step_retried",
+    let mut step = StepBegin {
+        attempt: Some(begun.attempt),
+        ..step_begin(&begun.path, begun.call.key())
     };
-    with_fields(kind, fields)
+    match &*begun.call {
+        Call::Tool { tool, args } => {
+            step.tool = Some(text(tool));
+            step.args = Some(object(args));
+        }
+        Call::Skill { skill, args } => {
+            step.skill_id = Some(text(skill));
+            step.args = Some(object(args));
+        }
+        Call::Wait { until } => step.until = Some(*until),
+        Call::Compute | Call::Condition | Call::Expect { .. } | Call::Agent { .. } => {}
+    }
+    Some(match (begun.attempt, item) {
+        (1, None) => EventBody::StepStarted(step),
+        (1, Some(_)) => EventBody::ItemStarted(step),
+        _ => EventBody::StepRetried(step),
+    })
 }
 
-fn step_ended(ended: &CallEnd) -> Option<(&'static str, Object)> {
-    let (_, _, item) = ended.path.parts();
+fn step_ended(ended: &CallEnd) -> Option<EventBody> {
+    let step_id = ended.path.to_string();
     let error = ended.error.as_ref().map(failure);
     match &ended.next {
-        Next::Retry { at } | Next::Postponed { at } => with_fields(
-            "step_retrying",
-            json!({ "step_id": ended.path, "attempt": ended.attempt, "error": error,
-                "retry_at": at.to_string() }),
-        ),
-        Next::Heal(heal) => with_fields(
-            "auto_heal_triggered",
-            json!({ "step_id": ended.path, "failure_type": heal.class, "action": heal.tool,
-                "args": heal.args, "error": error }),
-        ),
+        Next::Retry { at } | Next::Postponed { at } => Some(EventBody::StepRetrying {
+            step_id,
+            attempt: ended.attempt,
+            error,
+            retry_at: *at,
+        }),
+        Next::Heal(heal) => Some(EventBody::AutoHealTriggered {
+            step_id,
+            failure_type: heal.class,
+            action: text(&heal.tool),
+            args: object(&heal.args),
+            error,
+        }),
         // Only its condition has been judged, or its result is about to be.
         Next::Judged | Next::Verify { .. } => None,
         // How the skill ended says it.
         _ if ended.path.is_outputs() => None,
         Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {
-            let kind = match item {
-                None => "step_completed",
-                Some(_) => "item_completed",
+            let end = StepEnd {
+                step_id,
+                success: ended.error.is_none(),
+                result: ended.value.as_deref().map(value).unwrap_or_default(),
+                error,
+                duration: seconds(ended.ms),
+                cached: Some(ended.cached),
+                reused: None,
             };
-            with_fields(
-                kind,
-                json!({ "step_id": ended.path, "success": ended.error.is_none(),
-                    "result": ended.value, "error": error, "duration": seconds(ended.ms),
-                    "cached": ended.cached }),
-            )
+            Some(match ended.path.parts() {
+                (_, _, None) => EventBody::StepCompleted(end),
+                (_, _, Some(_)) => EventBody::ItemCompleted(end),
+            })
         }
     }
 }
 
-fn finish(finished: &RunEnd) -> (&'static str, Value) {
-    let duration = seconds(finished.ms);
-    let error = finished.error.as_ref();
-    let message = error.map(|error| error.failure.message.clone());
-    let step = error.and_then(|error| error.step.as_ref());
-    let kind = match finished.outcome {
-        Outcome::Success => {
-            let fields =
-                json!({ "success": true, "outputs": finished.outputs, "duration": duration });
-            return ("skill_completed", fields);
-        }
-        Outcome::Skipped => "skill_skipped",
-        Outcome::Missed => "skill_missed",
-        Outcome::Blocked => "skill_blocked",
-        Outcome::Cancelled => "skill_cancelled",
-        Outcome::Error | Outcome::Interrupted => "skill_failed",
+fn step_skipped(path: &Path, reason: &str) -> EventBody {
+    let skip = StepSkip {
+        step_id: path.to_string(),
+        reason: text(reason),
+        reused: None,
     };
-    let class = error.map(|error| error.failure.class);
-    let fields = json!({ "error": message, "step_id": step, "class": class,
-        "outcome": finished.outcome, "duration": duration });
-    (kind, fields)
+    match path.parts() {
+        (_, _, None) => EventBody::StepSkipped(skip),
+        (_, _, Some(_)) => EventBody::ItemSkipped(skip),
+    }
+}
+
+fn operation(asked: &Operation) -> OperationView {
+    OperationView {
+        kind: asked.kind.clone(),
+        name: asked.name.as_deref().map(text),
+        args: asked.args.as_ref().map(value),
+        remember: asked.remember.as_ref().map(|mark| RememberedTool {
+            tool: text(&mark.tool),
+            digest: mark.digest.clone(),
+        }),
+    }
+}
+
+fn run_finished(finished: &RunEnd) -> EventBody {
+    let error = finished.error.as_ref();
+    let duration = seconds(finished.ms);
+    let end = || view::RunEnd {
+        error: error.map(|error| text(&error.failure.message)),
+        step_id: error.and_then(|error| error.step.as_ref().map(Path::to_string)),
+        class: error.map(|error| error.failure.class),
+        outcome: finished.outcome,
+        duration,
+    };
+    match finished.outcome {
+        Outcome::Success => EventBody::SkillCompleted {
+            success: true,
+            outputs: value(&finished.outputs),
+            duration,
+        },
+        Outcome::Skipped => EventBody::SkillSkipped(end()),
+        Outcome::Missed => EventBody::SkillMissed(end()),
+        Outcome::Blocked => EventBody::SkillBlocked(end()),
+        Outcome::Cancelled => EventBody::SkillCancelled(end()),
+        Outcome::Error | Outcome::Interrupted => EventBody::SkillFailed(end()),
+    }
 }

@@ -1,26 +1,39 @@
-//! What the public forms of events share.
+//! What the public forms of events share. Everything that a skill, a tool or a model wrote passes
+//! through here, so a public event shows secrets by name only.
 
 use std::time::Duration;
 
 use deft_model::{Failure, Object};
-use serde_json::{Value, json};
+use deft_wire::event::FailureView;
+use serde_json::Value;
 
-/// What may be answered to a confirmation.
-pub const OPTIONS: [&str; 3] = ["yes", "no", "skip"];
+use crate::placeholder::{mask, mask_value};
 
-/// A public event of a kind, if its fields are an object.
-pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
-    match fields {
-        Value::Object(fields) => Some((kind, fields)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            None
-        }
-    }
+/// A text as people may see it.
+pub(crate) fn text(text: &str) -> String {
+    mask(text).unwrap_or_else(|| text.to_owned())
 }
 
-/// A failure as public events say it.
-pub(crate) fn failure(failure: &Failure) -> Value {
-    json!({ "class": failure.class, "message": failure.message })
+/// A value as people may see it.
+pub(crate) fn value(value: &Value) -> Value {
+    let mut shown = value.clone();
+    mask_value(&mut shown);
+    shown
+}
+
+/// Named values as people may see them.
+pub(crate) fn object(object: &Object) -> Object {
+    let mut shown = object.clone();
+    shown.values_mut().for_each(mask_value);
+    shown
+}
+
+/// A failure as public events show it.
+pub(crate) fn failure(failure: &Failure) -> FailureView {
+    FailureView {
+        class: failure.class,
+        message: text(&failure.message),
+    }
 }
 
 /// Milliseconds as the seconds of public events.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use deft_model::Object;
+use deft_model::{Failure, Object};
 use deft_template::{Lookup, Member, Scope};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::code::{Code, mentions};
 use crate::placeholder::placeholder;
 use crate::planned::PlannedStep;
-use crate::public_form::{failure, seconds};
+use crate::public_form::seconds;
 use crate::sources::names_of;
 use crate::state::{Frame, Origin, Phase, Position, StepState};
 
@@ -272,6 +272,11 @@ impl Scope for NameScope<'_> {
         let known = self.frame.plan.secrets.iter().any(|secret| secret == name);
         known.then(|| placeholder(&self.origin.started.nonce, name))
     }
+}
+
+/// A failure as `steps.ID.error` shows it. Secrets stay placeholders, since arguments are made of it.
+fn failure(failure: &Failure) -> Value {
+    json!({ "class": failure.class, "message": failure.message })
 }
 
 /// A step as `steps.ID` shows it (S3.9).

@@ -62,7 +62,7 @@ async fn a_parked_run_ends_in_its_record_and_for_listeners() {
     let told = last(&mut heard);
     let stored = world.store.events(Some(&row.id), 0, 100).await.unwrap();
     assert_eq!(told.seq, stored.last().unwrap().seq);
-    let public = told.public().unwrap();
+    let public = json!(told.public().unwrap());
     assert_eq!(
         (&public["error"], &public["duration"]),
         (&json!("cancelled by ada"), &json!(9.0))

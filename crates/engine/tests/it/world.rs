@@ -210,7 +210,7 @@ impl World {
             };
             published.public()
         });
-        public.collect()
+        public.map(|event| json!(event)).collect()
     }
 
     pub(crate) fn called(&self) -> Vec<String> {

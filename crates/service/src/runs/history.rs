@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use super::{find_row, view};
 use crate::app::{self, App};
-use crate::shape::read_document;
 use crate::store;
 
 /// Which runs to list.
@@ -133,8 +132,7 @@ impl<'a> EventStream<'a> {
         let row = find_row(self.app, self.run.as_str())?;
         let found = self.app.engine.public_events(&row, self.after);
         let found = self.app.block_on(found);
-        let found = found.map_err(|error| app::failure(&error))?;
-        let events: Vec<EventView> = found.into_iter().map(read_document).collect::<Done<_>>()?;
+        let events = found.map_err(|error| app::failure(&error))?;
         self.after = events.last().map_or(self.after, |event| event.seq);
         Ok(NewEvents {
             events,

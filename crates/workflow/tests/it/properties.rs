@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use deft_model::FailureClass;
+use deft_wire::event::EventBody;
 use deft_wire::run::StepStatus;
 use deft_workflow::{
     Call, CallIntent, Event, Machine, Next, Path, Rules, dry_run, public, step_views,
@@ -130,8 +131,9 @@ proptest! {
             prop_assert!(!open, "{view:?} in a run that has ended");
         }
         for (_, event) in &driver.log {
-            if let Some((kind, _)) = public(event) {
-                prop_assert!(!kind.is_empty());
+            if let Some(body) = public(event) {
+                let shown = serde_json::to_value(&body).unwrap();
+                prop_assert_eq!(serde_json::from_value::<EventBody>(shown).unwrap(), body);
             }
         }
     }

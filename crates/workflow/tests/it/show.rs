@@ -1,6 +1,7 @@
 //! Runs as text, for snapshots.
 
 use deft_model::Failure;
+use deft_wire::event::EventBody;
 use deft_workflow::{Call, CallEnd, Event, Next, public, step_views};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -23,8 +24,8 @@ pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
     }
     out += "\npublic\n";
     for (_, event) in &driver.log {
-        if let Some((kind, fields)) = public(event) {
-            out += &format!("  {kind} {}\n", clip(&Value::Object(fields).to_string()));
+        if let Some(body) = public(event) {
+            out += &format!("  {}\n", public_line(event, &body));
         }
     }
     out += "\nsteps\n";
@@ -49,6 +50,20 @@ pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
         }
     };
     out
+}
+
+/// A public event as a line: its type and its fields.
+fn public_line(event: &Event, body: &EventBody) -> String {
+    let Value::Object(mut fields) = serde_json::to_value(body).unwrap() else {
+        panic!("{body:?} has no fields");
+    };
+    let kind = fields.shift_remove("type").unwrap();
+    if let Event::Started(started) = event {
+        // The engine adds it to every event; here it is shown once.
+        fields.shift_insert(0, "skill".to_owned(), started.skill.clone().into());
+    }
+    let fields = clip(&Value::Object(fields).to_string());
+    format!("{} {fields}", kind.as_str().unwrap())
 }
 
 fn since(start: Timestamp, at: Timestamp) -> String {
