@@ -29,6 +29,7 @@ pub(crate) struct Spawn {
 pub(crate) const ALL_MODULES: &str = "*";
 
 /// The longest request for a child.
+#[cfg(feature = "worker")]
 pub(crate) const SPAWN_BYTES: usize = 4096;
 
 /// Data: what a child is asked to do.

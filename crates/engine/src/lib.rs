@@ -17,6 +17,9 @@ mod engine;
 mod finish;
 mod inputs;
 mod jobs;
+mod mask;
+#[cfg(test)]
+mod mask_tests;
 mod options;
 mod own_tools;
 mod owner;
@@ -26,8 +29,12 @@ mod prune;
 mod record;
 mod recover;
 mod reply;
+mod run_view;
+#[cfg(test)]
+mod run_view_tests;
 mod secrets;
 mod session_log;
+mod stored_skill;
 mod summary;
 mod tools_ahead;
 mod view;
@@ -57,7 +64,7 @@ pub use owner::Owner;
 pub use record::PublishedEvent;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
-pub use view::run_json;
+pub use run_view::run_view;
 
 /// The cause of runs that an event fired.
 pub const EVENT: &str = "event";

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_library::{NamedSkill, StoredSkill, fields, is_gone};
+use deft_library::{NamedSkill, StoredSkill, is_gone};
 use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::LoadedSkill;
@@ -12,10 +12,8 @@ use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
+use crate::stored_skill::UNSTORED;
 use crate::{Engine, Error, JOB_SKILL};
-
-/// The number of a row that is not stored.
-const UNSTORED: i64 = 0;
 
 impl Engine {
     /// Puts deft's own tools into the router.
@@ -156,7 +154,7 @@ impl Engine {
                     NamedSkill::Record(row) | NamedSkill::Gone(row) => row,
                     NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
-                Ok(json!({"success": true, "skill": self.record_json(&row).await?}))
+                Ok(json!({"success": true, "skill": self.stored_skill(&row).await?}))
             }
             "memory_delete_skill" => {
                 let (target, _) = wanted(args)?;
@@ -187,7 +185,7 @@ impl Engine {
     }
 
     async fn stored_json(&self, stored: &StoredSkill) -> Result<Value, Error> {
-        let mut skill = self.record_json(&stored.row).await?;
+        let mut skill = json!(self.stored_skill(&stored.row).await?);
         // For people: a model can do nothing about its own rights, and every word of a result costs.
         if let Some(skill) = skill.as_object_mut() {
             skill.shift_remove("authority");
@@ -216,7 +214,7 @@ impl Engine {
         let files = self.list_files(&filter).await?;
         let mut skills = Vec::new();
         for row in records.iter().chain(&files) {
-            skills.push(self.record_json(row).await?);
+            skills.push(self.stored_skill(row).await?);
         }
         Ok(json!({"success": true, "count": skills.len(), "skills": skills}))
     }
@@ -256,76 +254,6 @@ impl Engine {
         });
         rows.sort_by_key(|row| row.text.timing.is_none());
         Ok(rows)
-    }
-
-    /// A stored skill with all columns of the seeds (S0.62) and those of the contract.
-    pub async fn record_json(&self, row: &SkillRow) -> Result<Value, Error> {
-        let pinned = self.inner.library.pin_row(row).await.ok();
-        let skill = pinned.as_ref().map(|pinned| &pinned.skill);
-        let content = match row.text.origin {
-            SkillOrigin::Record => self.library().content(row).await.unwrap_or_default(),
-            SkillOrigin::File => skill.map(|skill| fields(skill)).unwrap_or_default(),
-        };
-        let moment = self.inner.base.moment();
-        let text = |at: Option<jiff::Timestamp>| at.map(|at| deft_schedule::show(at, &moment.zone));
-        let missing = skill.map(|skill| self.inner.library.missing(&skill.required_tools));
-        let stored = row.id != UNSTORED;
-        let (standing, policy) = (&row.standing, skill.map(|skill| &skill.policy));
-        let mut shown = json!({
-            "id": row.text.skill,
-            "record_id": stored.then_some(row.id),
-            "agent_id": row.text.agent_id,
-            "name": row.text.name,
-            "description": skill.map(|skill| &skill.description),
-            "tier": row.text.tier,
-            "dialect": skill.map(|skill| skill.dialect),
-            "origin": match row.text.origin {
-                SkillOrigin::Record => "record",
-                SkillOrigin::File => "file",
-            },
-            "revision": row.text.revision,
-            "enabled": standing.disabled.is_none(),
-            "disabled_reason": standing.disabled,
-            "trigger_type": row.text.trigger,
-            "trigger_config": content.get("trigger_config"),
-            "trigger": {
-                "type": row.text.trigger,
-                "config": content.get("trigger_config"),
-                "words": skill.map(|skill| deft_skillfile::words(skill, &moment)),
-                "next": text(row.timeline.next_at).into_iter().collect::<Vec<_>>(),
-            },
-            "instructions": content.get("instructions"),
-            "required_tools": row.text.required_tools,
-            "missing_tools": missing,
-            "execution_plan": content.get("execution_plan"),
-            "authority": policy.and_then(|policy| policy.authority.as_deref()),
-            "max_steps": policy.map(|policy| policy.max_steps),
-            "notify_on_completion": policy.map(|policy| policy.notify_on_completion),
-            "notify_interval_minutes": policy.map(|policy| policy.notify_interval_minutes),
-            "failures": standing.streak,
-            "backoff_until": text(standing.backoff_until),
-            "last_run_at": text(standing.last_run_at),
-            "last_run_status": standing.last_run_status,
-            "last_run_summary": standing.last_run_summary,
-            "last_notified_at": text(standing.notified_at),
-            "created_at": text(stored.then_some(row.created_at)),
-            "updated_at": text(stored.then_some(row.updated_at)),
-        });
-        if policy.is_some_and(|policy| policy.authority.is_some()) {
-            shown["grants"] = self.grants_of(row).await?;
-        }
-        crate::view::mask(&mut shown);
-        Ok(shown)
-    }
-}
-
-impl Engine {
-    /// What a person has agreed to for the revision of a record, in words.
-    async fn grants_of(&self, row: &SkillRow) -> Result<Value, Error> {
-        let grants = self.store().grants(&row.text.skill).await?;
-        let grants = grants.into_iter();
-        let valid = grants.filter(|grant| grant.revision == row.text.revision);
-        Ok(valid.map(|grant| Value::String(grant.describes)).collect())
     }
 }
 

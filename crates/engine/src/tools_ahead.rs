@@ -2,7 +2,7 @@
 
 use deft_agent::{Address, Machine as Agent};
 use deft_library::PinnedSkill;
-use deft_model::{Failure, FailureClass, OnError, Outage, StepKind};
+use deft_model::{Failure, FailureClass, OnError, Outage};
 use deft_tools::ToolLookup;
 use deft_workflow::Path;
 
@@ -41,13 +41,9 @@ impl Inner {
             .plan
             .steps()
             .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
-        sure.filter_map(|step| match &step.kind {
-            StepKind::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
-            StepKind::Tool { .. }
-            | StepKind::Compute { .. }
-            | StepKind::Agent { .. }
-            | StepKind::Skill { .. }
-            | StepKind::Wait(_) => None,
+        sure.filter_map(|step| {
+            let tool = step.kind.called_tool()?;
+            (!tool.contains("{{")).then_some((&step.id, tool))
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
             ToolLookup::Missing { nearest } => Some(absent(step, tool, &nearest)),

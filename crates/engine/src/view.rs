@@ -1,18 +1,24 @@
-//! A run as programs and people see it: the JSON of the contract.
+//! A run as programs and people see it, in the shapes of `deft-wire`.
 
 use std::sync::Arc;
 
 use deft_base::read_stored;
-use deft_model::{Object, RunId, Usage};
+use deft_model::{Object, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
+use deft_wire::dry_run::{DryDiagnostic, DryRun};
 use deft_wire::event::EventView;
+use deft_wire::notice::NoticeStatus;
+use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, StepView};
 use deft_workflow::{Event, Plan, dry_run, step_views};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::drive::RouterFacts;
+use crate::mask::Mask;
 use crate::record::PublishedEvent;
-use crate::{Engine, Error, claim};
+use crate::run_view::read_field;
+use crate::{Engine, Error, claim, run_view};
+
+pub(crate) use deft_workflow::mask_value as mask;
 
 impl Engine {
     /// The skill that a name means now, made ready to run.
@@ -21,7 +27,7 @@ impl Engine {
     }
 
     /// What a run of a skill would do, as far as that is known.
-    pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
+    pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<DryRun, Error> {
         let pinned = self.inner.library.find(name).await?;
         let plan = &pinned.plan;
         // With the stored tools: asking a server would start it.
@@ -29,20 +35,22 @@ impl Engine {
         let facts = RouterFacts(&self.inner);
         let steps = dry_run(plan, &inputs, &self.inner.rules, &facts, self.inner.now());
         let found = self.inner.library.check_surroundings(&pinned.skill).await;
-        let found = found.iter().map(|one| {
-            json!({ "rule": one.rule.id(), "severity": one.severity.word(),
-                "message": one.message, "help": one.help })
+        let found = found.into_iter().map(|one| DryDiagnostic {
+            rule: one.rule.id().to_owned(),
+            severity: one.severity.word().to_owned(),
+            message: one.message,
+            help: one.help,
         });
-        let mut shown = json!({
-            "diagnostics": found.collect::<Vec<_>>(),
-            "skill": plan.skill(),
-            "revision": plan.revision(),
-            "tier": pinned.skill.tier().to_string(),
-            "inputs": inputs,
-            "steps": steps,
-            "dry_run": true,
-        });
-        mask(&mut shown);
+        let mut shown = DryRun {
+            diagnostics: found.collect(),
+            skill: plan.skill().to_owned(),
+            revision: plan.revision().to_owned(),
+            tier: pinned.skill.tier(),
+            inputs,
+            steps,
+            dry_run: true,
+        };
+        shown.mask();
         Ok(shown)
     }
 
@@ -64,23 +72,25 @@ impl Engine {
         stored.map(|stored| publish(run, stored)).collect()
     }
 
-    /// A run with its steps, as `deft runs show --json` prints it.
-    pub async fn show(&self, row: &RunRow) -> Result<Value, Error> {
+    /// A run with its steps. Secrets are shown by name only.
+    pub async fn show(&self, row: &RunRow) -> Result<RunDetail, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         let events = claim::decode_events(&row.id, &stored)?;
-        let steps = self.steps(row, &events).await;
-        let mut shown = run_json(row)?;
-        if let Some(why) = events.iter().find_map(|(_, event)| check_failed(event)) {
-            shown["check_failed"] = json!(why);
-        }
-        shown["steps"] = steps;
-        shown["calls"] = json!(crate::agent::calls(&events));
-        shown["notices"] = self.notices_of(row).await?;
+        let mut run = run_view(row)?;
         if row.outcome.is_none() {
-            shown["usage"] = json!(self.usage_so_far(row).await?);
+            run.usage = self.usage_so_far(row).await?;
         }
-        mask(&mut shown);
-        Ok(shown)
+        let why = events.iter().find_map(|(_, event)| check_failed(event));
+        let mut detail = RunDetail {
+            run,
+            check_failed: why.map(str::to_owned),
+            steps: self.steps(row, &events).await,
+            calls: crate::agent::calls(&events),
+            notices: self.notices_of(row).await?,
+            owner_gone: None,
+        };
+        detail.mask();
+        Ok(detail)
     }
 
     /// What models took so far for a run that is not over.
@@ -95,58 +105,66 @@ impl Engine {
 
     /// What people were told of a run, and whether it arrived: that is another matter than how the
     /// run ended.
-    async fn notices_of(&self, row: &RunRow) -> Result<Value, Error> {
+    async fn notices_of(&self, row: &RunRow) -> Result<Vec<RunNotice>, Error> {
         let filter = NoticeFilter {
             run: Some(row.id.clone()),
             ..NoticeFilter::default()
         };
         let notices = self.store().notices(filter).await?;
-        let notice = |notice: &NoticeRow| {
-            json!({
-                "id": notice.id,
-                "kind": notice.key,
-                "status": notice.status.word(),
-                "attempts": notice.attempts,
-                "receipt": notice.receipt,
-                "error": notice.error,
-            })
-        };
-        Ok(notices.iter().rev().map(notice).collect())
+        Ok(notices.into_iter().rev().map(run_notice).collect())
     }
 
     /// The steps of a run. A run whose skill is lost still shows what has happened.
-    async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Value {
+    async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Vec<StepView> {
         let inner = &self.inner;
         let Ok(pinned) = inner.library.pinned(&row.skill, &row.revision).await else {
-            return Value::Array(Vec::new());
+            return Vec::new();
         };
         let nested = inner.nested(&row.skill, events).await.unwrap_or_default();
         let nested: Vec<Arc<Plan>> = nested.into_values().collect();
         let events = events.iter().map(|(at, event)| (*at, event));
-        json!(step_views(&pinned.plan, &nested, events))
+        step_views(&pinned.plan, &nested, events)
     }
 
     /// A run with everything that is known of it, for an archive or a report.
-    pub async fn export(&self, row: &RunRow) -> Result<Value, Error> {
+    pub async fn export(&self, row: &RunRow) -> Result<RunArchive, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
-        let what = format!("the journal of run `{}`", row.id);
-        let line = |event: &StoredEvent| {
-            Ok(json!({
-                "seq": event.seq,
-                "at": event.at.to_string(),
-                "event": read_stored::<Value>(&event.body, || what.clone())?,
-            }))
-        };
-        let journal: Vec<Value> = stored.iter().map(line).collect::<Result<_, Error>>()?;
+        let line = |event: &StoredEvent| journal_line(row, event);
+        let journal: Result<Vec<JournalLine>, Error> = stored.iter().map(line).collect();
         let content = self.store().revision(&row.revision).await?;
-        let mut shown = json!({
-            "run": self.show(row).await?,
-            "events": self.public_events(row, 0).await?,
-            "journal": journal,
-            "skill": json_text(content.as_deref(), "its skill", row)?,
-        });
-        mask(&mut shown);
-        Ok(shown)
+        let mut archive = RunArchive {
+            run: self.show(row).await?,
+            events: self.public_events(row, 0).await?,
+            journal: journal?,
+            skill: read_field(content.as_deref(), "its skill", row)?,
+        };
+        archive.journal.mask();
+        archive.skill.mask();
+        Ok(archive)
+    }
+}
+
+fn journal_line(row: &RunRow, event: &StoredEvent) -> Result<JournalLine, Error> {
+    let what = || format!("the journal of run `{}`", row.id);
+    Ok(JournalLine {
+        seq: event.seq,
+        at: event.at,
+        event: read_stored(&event.body, what)?,
+    })
+}
+
+fn run_notice(notice: NoticeRow) -> RunNotice {
+    RunNotice {
+        id: notice.id,
+        kind: notice.key,
+        status: match notice.status {
+            deft_store::NoticeStatus::Queued => NoticeStatus::Queued,
+            deft_store::NoticeStatus::Sent => NoticeStatus::Sent,
+            deft_store::NoticeStatus::Dead => NoticeStatus::Dead,
+        },
+        attempts: notice.attempts,
+        receipt: notice.receipt,
+        error: notice.error,
     }
 }
 
@@ -184,65 +202,4 @@ pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Result<PublishedEven
         run: stored.run,
         skill: run.skill.clone(),
     })
-}
-
-/// A run without its steps.
-pub fn run_json(row: &RunRow) -> Result<Value, Error> {
-    let instant = |at: Option<Timestamp>| at.map(|at| at.to_string());
-    let duration = match (row.started_at, row.finished_at) {
-        (Some(started), Some(finished)) => {
-            let ms = finished.as_millisecond() - started.as_millisecond();
-            Some(ms.max(0))
-        }
-        _ => None,
-    };
-    let mut shown = json!({
-        "id": row.id.as_str(),
-        "skill": row.skill,
-        "revision": row.revision,
-        "tier": row.tier,
-        "agent_id": row.agent_id,
-        "cause": row.cause,
-        "slot": instant(row.slot),
-        "slot_until": instant(row.slot_until),
-        "slot_count": row.slot_count,
-        "key": row.key,
-        "parent": row.parent.as_ref().map(RunId::as_str),
-        "status": row.status,
-        "outcome": row.outcome,
-        "waiting_for": row.waits_for(),
-        "inputs": json_text(Some(&row.inputs), "its inputs", row)?,
-        "outputs": json_text(row.outputs.as_deref(), "its outputs", row)?,
-        "error": json_text(row.error.as_deref(), "its error", row)?,
-        "usage": match &row.usage {
-            Some(usage) => json_text(Some(usage), "its usage", row)?,
-            None => json!(Usage::default()),
-        },
-        "admitted_at": instant(Some(row.admitted_at)),
-        "started_at": instant(row.started_at),
-        "finished_at": instant(row.finished_at),
-        "duration_ms": duration,
-    });
-    mask(&mut shown);
-    Ok(shown)
-}
-
-/// A field of a run; null if it is absent.
-fn json_text(text: Option<&str>, field: &str, row: &RunRow) -> Result<Value, Error> {
-    let read = |text| read_stored(text, || format!("run `{}`: {field}", row.id));
-    Ok(text.map(read).transpose()?.unwrap_or_default())
-}
-
-/// Shows secrets by name only.
-pub(crate) fn mask(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Some(masked) = deft_workflow::mask(text) {
-                *text = masked;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(mask),
-        Value::Object(map) => map.values_mut().for_each(mask),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

@@ -106,6 +106,14 @@ impl StepKind {
         }
     }
 
+    /// The tool that it calls, which may be a template.
+    pub fn called_tool(&self) -> Option<&str> {
+        match self {
+            Self::Tool { tool, .. } => Some(tool),
+            Self::Compute { .. } | Self::Agent { .. } | Self::Skill { .. } | Self::Wait(_) => None,
+        }
+    }
+
     /// The tool that it calls, which a template may name, or the tools that its agent may call.
     pub fn tools(&self) -> &[String] {
         match self {

@@ -1,18 +1,9 @@
-//! What the engine and the store keep as JSON, as its public shape.
+//! What the store keeps as JSON, as its public shape.
 
-use deft_model::RunId;
 use deft_wire::{Done, Failure};
 pub(crate) use deft_workflow::mask_value;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-/// Reads a document of the engine.
-pub(crate) fn read_document<T: DeserializeOwned>(document: Value) -> Done<T> {
-    serde_json::from_value(document).map_err(|problem| {
-        let message = format!("a document does not have its public shape: {problem}");
-        Failure::internal("shape", message)
-    })
-}
 
 /// Reads a field of a stored row; `what` names the row.
 pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T> {
@@ -29,15 +20,6 @@ fn unreadable(what: &str, problem: &serde_json::Error) -> Failure {
         "store",
         format!("the stored data of {what} cannot be read: {problem}"),
     )
-}
-
-/// Reads a field of a run that may be absent.
-pub(crate) fn read_optional<T: DeserializeOwned>(
-    run: &RunId,
-    text: Option<&str>,
-) -> Done<Option<T>> {
-    text.map(|text| read_stored(&format!("run `{run}`"), text))
-        .transpose()
 }
 
 /// Shows secrets of a text by name only.

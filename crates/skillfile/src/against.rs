@@ -220,13 +220,10 @@ impl Check<'_> {
     fn key(&self, step: &Step, key: &str) -> Span {
         match self.map(&step.id).and_then(|map| map.get(key)) {
             Some(node) => node.span,
-            None => match &step.kind {
-                StepKind::Tool { tool, .. } => self.place(tool),
-                StepKind::Compute { .. }
-                | StepKind::Agent { .. }
-                | StepKind::Skill { .. }
-                | StepKind::Wait(_) => Span::NONE,
-            },
+            None => {
+                let tool = step.kind.called_tool();
+                tool.map_or(Span::NONE, |tool| self.place(tool))
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! The shapes of deft that are visible from outside: what commands print as JSON, and what servers
 //! will answer. They are typed, and nothing else builds public JSON.
 //!
-//! Not here: how a shape is filled (`service`), and how it is printed (a front end).
+//! Not here: how a shape is filled (the crate that knows the value: `workflow`, `engine` or
+//! `service`), and how it is printed (a front end).
 
 pub mod approval;
 pub mod budget;

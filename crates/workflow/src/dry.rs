@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Effects, FailureClass, Object};
+use deft_model::Object;
 use deft_template::{Condition, Lookup, Member, NameUse, Scope, Template};
+use deft_wire::dry_run::{DryHeal, DryLoop, DryStep, DryVerdict};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::facts::Facts;
@@ -21,83 +21,6 @@ use crate::plan::Plan;
 use crate::planned::{PlannedStep, Remedy};
 use crate::tree::Tree;
 use crate::wait;
-
-/// A step of a run that has not begun.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DryStep {
-    /// Its id.
-    pub id: String,
-    /// What it does: the key of its [`StepKind`](deft_model::StepKind).
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    /// 1 for the steps that begin at once, 2 for those that wait for them, …
-    pub wave: usize,
-    /// Whether it would run.
-    pub verdict: Verdict,
-    /// Its condition.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub condition: Option<String>,
-    /// The tool or skill.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Its arguments, or what a model would be told.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub args: Option<Value>,
-    /// Until when it would wait, if the steps before it took no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<Timestamp>,
-    /// Places that depend on results, such as `name` or `args.pods[0]`. They hold templates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<String>,
-    /// What repeating it would do.
-    pub effects: Effects,
-    /// The question that would be asked before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confirm: Option<String>,
-    /// The loop around it.
-    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
-    pub repeat: Option<DryLoop>,
-    /// What a failure means.
-    pub on_error: String,
-    /// Remedies, in the order in which they are tried.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub heals: Vec<DryHeal>,
-    /// What cannot be evaluated although everything it needs is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<String>,
-}
-
-/// Whether a step would run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Nothing is in its way.
-    Run,
-    /// Its condition is false.
-    Skip,
-    /// It depends on results.
-    Depends,
-}
-
-/// A loop.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DryLoop {
-    /// The name of the item.
-    pub var: String,
-    /// How many items are worked on at once.
-    pub concurrency: u32,
-    /// The items, if they are known.
-    pub items: Option<Vec<Value>>,
-}
-
-/// A remedy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DryHeal {
-    /// The failures it answers to.
-    pub when: Vec<FailureClass>,
-    /// The tool that mends.
-    pub tool: String,
-}
 
 /// What a run with these inputs would do, in the order in which its steps begin.
 pub fn dry_run(
@@ -120,7 +43,7 @@ pub fn dry_run(
     for (wave, members) in order::waves(&waits).into_iter().enumerate() {
         for at in members {
             let step = scope.step(at, wave + 1, facts);
-            scope.skipped.insert(at, step.verdict == Verdict::Skip);
+            scope.skipped.insert(at, step.verdict == DryVerdict::Skip);
             steps.push(step);
         }
     }
@@ -203,7 +126,7 @@ impl DryScope<'_> {
         let question = planned
             .question
             .as_ref()
-            .filter(|_| verdict != Verdict::Skip);
+            .filter(|_| verdict != DryVerdict::Skip);
         let confirm = question.map(|(text, _)| looking.text("confirmation", text));
         looking.unknown.clear();
         let (name, args) = planned.work.preview(&mut looking);
@@ -214,7 +137,7 @@ impl DryScope<'_> {
         let tool = name.as_deref().map(|name| (name, &given));
         DryStep {
             id: planned.step.id.clone(),
-            kind: planned.step.kind.key(),
+            kind: planned.step.kind.key().to_owned(),
             wave,
             verdict,
             condition: planned.step.condition.clone(),
@@ -254,19 +177,19 @@ struct DryCheck<'a> {
 }
 
 impl DryCheck<'_> {
-    fn verdict(&mut self, condition: Option<&Condition>) -> Verdict {
+    fn verdict(&mut self, condition: Option<&Condition>) -> DryVerdict {
         let Some(condition) = condition else {
-            return Verdict::Run;
+            return DryVerdict::Run;
         };
         if !self.scope.knows_all(self.at, condition.names()) {
-            return Verdict::Depends;
+            return DryVerdict::Depends;
         }
         match condition.is_true(self.scope) {
-            Ok(true) => Verdict::Run,
-            Ok(false) => Verdict::Skip,
+            Ok(true) => DryVerdict::Run,
+            Ok(false) => DryVerdict::Skip,
             Err(error) => {
                 self.problems.push(format!("condition: {}", error.message));
-                Verdict::Depends
+                DryVerdict::Depends
             }
         }
     }

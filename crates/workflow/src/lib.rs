@@ -53,7 +53,7 @@ mod wait;
 
 pub use call::{Call, ExpectLevel};
 pub use code::Code;
-pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
+pub use dry::dry_run;
 pub use enclosing::EnclosingSkill;
 pub use event::{
     Answer, CallEnd, CallIntent, Event, Heal, Next, Operation, RunEnd, RunError, RunPreparation,
@@ -69,5 +69,5 @@ pub use planned::Remedy;
 pub use public::public;
 pub use reuse::reuse;
 pub use size::size;
-pub use step_view::{ItemCounts, StepError, StepStatus, StepView, warning};
+pub use step_view::warning;
 pub use view_builder::step_views;

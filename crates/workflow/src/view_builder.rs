@@ -1,16 +1,17 @@
-//! Builds the views of `step_view.rs` from the events of a run, one after the other.
+//! Builds the views of steps from the events of a run, one after the other (`step_view.rs`).
 //!
 //! It does not check that the events fit each other; a damaged log still gives views.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use deft_wire::run::{ItemCounts, StepStatus, StepView};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::call::Call;
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
-use crate::step_view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
+use crate::step_view::{MOST_FAILED, StepChanges, pending, step_error};
 use crate::{Path, Plan};
 
 /// The most items of a loop whose inner steps are shown.
@@ -95,7 +96,7 @@ impl<'a> ViewBuilder<'a> {
                 ms,
             } => self.on_step(path, |view| {
                 match error {
-                    None => view.succeed(at, Some(Arc::new(Value::Array(values.clone())))),
+                    None => view.succeed(at, Value::Array(values.clone())),
                     Some(failure) => view.fail(at, failure),
                 }
                 view.duration_ms = Some(*ms);
@@ -103,7 +104,8 @@ impl<'a> ViewBuilder<'a> {
             Event::Reused {
                 path, value, error, ..
             } => self.on_step(path, |view| {
-                view.result = value.clone().map(Arc::new).filter(|_| error.is_none());
+                let result = value.clone().filter(|_| error.is_none());
+                view.result = result.unwrap_or_default();
                 view.error = error.as_ref().map(step_error);
                 view.status = match (value, error) {
                     (_, Some(_)) => StepStatus::Error,
@@ -167,7 +169,7 @@ impl<'a> ViewBuilder<'a> {
                 let step = plan.and_then(|plan| plan.step(&id[split..]));
                 let kind = step.map_or("", |step| step.kind.key());
                 self.index.insert(id.clone(), self.seen.len());
-                self.seen.push(StepView::pending(id, kind));
+                self.seen.push(pending(id, kind));
                 self.seen.len() - 1
             }
         };
@@ -209,7 +211,10 @@ impl<'a> ViewBuilder<'a> {
                 match (&ended.error, &ended.next) {
                     (None, Next::Judged) => view.status = StepStatus::Pending,
                     (None, Next::Verify { .. }) => {}
-                    (None, _) => view.succeed(at, ended.value.clone()),
+                    (None, _) => {
+                        let value = ended.value.as_deref();
+                        view.succeed(at, value.cloned().unwrap_or_default());
+                    }
                     (Some(_), next) => view.follow(at, next),
                 }
                 if ended.next.is_last() {
@@ -240,7 +245,7 @@ impl<'a> ViewBuilder<'a> {
                 let attempts = view.attempts;
                 *view = StepView {
                     attempts,
-                    ..StepView::pending(id, &kind)
+                    ..pending(id, &kind)
                 };
             }
         }
@@ -288,7 +293,7 @@ impl<'a> ViewBuilder<'a> {
             let id = format!("{prefix}{}", step.id);
             let known = here.iter().position(|view| view.id == id);
             behind = known.unwrap_or_else(|| {
-                here.insert(behind, StepView::pending(id, step.kind.key()));
+                here.insert(behind, pending(id, step.kind.key()));
                 behind
             }) + 1;
         }

@@ -7,44 +7,13 @@ use std::collections::HashMap;
 
 use deft_agent::{Address, EventKind, Interpretation};
 use deft_model::Object;
+use deft_wire::run::{CallStatus, CallView};
 use deft_workflow::{Event, Path};
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::json;
 
 /// How much is shown of why a call was refused or failed.
 const NOTE: usize = 300;
-
-/// A call of an agent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct CallView {
-    step_id: Path,
-    /// How many agents are above the one that called.
-    depth: usize,
-    tool: String,
-    args: Object,
-    status: CallStatus,
-    /// Who answered the question that was asked first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answered_by: Option<String>,
-    /// Why it was refused or failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-    duration_ms: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum CallStatus {
-    /// A person is asked.
-    Waiting,
-    Running,
-    Success,
-    Error,
-    Refused,
-    /// deft answered it itself, without calling anything.
-    Answered,
-}
 
 type CallPlace = (Path, Address, u32, u32);
 
@@ -167,7 +136,7 @@ impl CallList {
         if at == next {
             let (step_id, agent, ..) = place;
             self.calls.push(CallView {
-                step_id,
+                step_id: step_id.to_string(),
                 depth: agent.depth(),
                 tool: tool.to_owned(),
                 args: Object::new(),

@@ -1,15 +1,15 @@
 //! What a model would be told of a message, with what each part of it costs. No model is asked.
 
-use deft_agent::{Mode, Setup};
+use deft_agent::{Mode, Offer, Setup};
 use deft_agents::{ChatMessage, Preview};
 use deft_model::{Message, ModelRequest};
-use serde_json::{Value, json};
+use deft_wire::chat::{PromptMode, PromptSection, PromptTool, PromptView, SystemPart};
 
 use crate::{Engine, Error, Say};
 
 impl Engine {
     /// What a model would be told, without asking one.
-    pub async fn show_prompt(&self, say: &Say) -> Result<Value, Error> {
+    pub async fn show_prompt(&self, say: &Say) -> Result<PromptView, Error> {
         let known = match &say.conversation {
             Some(id) => self.store().conversation(id).await?,
             None => None,
@@ -28,33 +28,53 @@ impl Engine {
             .agents()
             .chat_preview(&agent, told, &conversation, None)
             .await;
-        Ok(shown(&preview.map_err(Error::Agent)?))
+        Ok(shown(preview.map_err(Error::Agent)?))
     }
 }
 
-fn shown(preview: &Preview) -> Value {
-    let setup = &preview.setup;
-    let system = setup
-        .system
-        .iter()
-        .map(|part| json!({ "text": part.text, "stable": part.stable }));
-    let sections = preview
-        .sections
-        .iter()
-        .map(|(section, chars)| json!({ "section": section.to_string(), "chars": chars }));
-    let tools = setup.tools.iter().map(|offer| {
-        json!({ "name": offer.spec.name, "description": offer.spec.description,
-            "tool": offer.tool, "approve": offer.approve, "tokens": offer.spec.tokens() })
+fn shown(preview: Preview) -> PromptView {
+    let Preview {
+        setup,
+        sections,
+        notes,
+    } = preview;
+    let messages = messages(&setup);
+    let tokens = request(&setup, messages.clone()).tokens();
+    let system = setup.system.iter().map(|part| SystemPart {
+        text: part.text.clone(),
+        stable: part.stable,
     });
-    let shelf = setup.shelf.iter().map(|shelved| shelved.name.as_str());
-    let messages = messages(setup);
-    json!({
-        "agent": setup.agent, "model": setup.model, "mode": setup.mode,
-        "system": system.collect::<Vec<_>>(), "sections": sections.collect::<Vec<_>>(),
-        "messages": messages, "tools": tools.collect::<Vec<_>>(),
-        "shelf": shelf.collect::<Vec<_>>(), "tokens": request(setup, messages.clone()).tokens(),
-        "notes": preview.notes,
-    })
+    let system = system.collect();
+    let sections = sections.iter().map(|(section, chars)| PromptSection {
+        section: section.to_string(),
+        chars: *chars as u64,
+    });
+    let shelf = setup.shelf.into_iter().map(|shelved| shelved.name);
+    PromptView {
+        agent: setup.agent,
+        model: setup.model,
+        mode: match setup.mode {
+            Mode::Tools => PromptMode::Tools,
+            Mode::Cmd => PromptMode::Cmd,
+        },
+        system,
+        sections: sections.collect(),
+        messages,
+        tools: setup.tools.into_iter().map(prompt_tool).collect(),
+        shelf: shelf.collect(),
+        tokens,
+        notes,
+    }
+}
+
+fn prompt_tool(offer: Offer) -> PromptTool {
+    PromptTool {
+        tokens: offer.spec.tokens(),
+        name: offer.spec.name,
+        description: offer.spec.description,
+        tool: offer.tool,
+        approve: offer.approve,
+    }
 }
 
 fn messages(setup: &Setup) -> Vec<Message> {

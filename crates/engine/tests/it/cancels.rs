@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use deft_engine::{Attention, PublishedEvent, ResumeWith};
-use deft_model::{Outcome, RunStatus};
+use deft_model::{FailureClass, Outcome, RunStatus};
 use deft_store::{CancelState, RunRow};
 use deft_store_testkit::Memory;
+use deft_wire::run::StepStatus;
 use deft_workflow::Event;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
@@ -67,14 +68,9 @@ async fn a_parked_run_ends_in_its_record_and_for_listeners() {
         (&json!("cancelled by ada"), &json!(9.0))
     );
     let shown = world.engine.show(&row).await.unwrap();
-    assert_eq!(shown["error"]["message"], "cancelled by ada");
-    let statuses: Vec<&Value> = shown["steps"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|step| &step["status"])
-        .collect();
-    assert_eq!(statuses, ["success", "skipped"]);
+    assert_eq!(shown.run.error.unwrap().message, "cancelled by ada");
+    let statuses: Vec<StepStatus> = shown.steps.iter().map(|step| step.status).collect();
+    assert_eq!(statuses, [StepStatus::Success, StepStatus::Skipped]);
     let log = world.home.path().join("sessions/2026-01-26.yaml");
     let log = std::fs::read_to_string(log).unwrap();
     assert!(log.contains("result: cancelled"), "{log}");
@@ -87,14 +83,14 @@ async fn a_run_is_cancelled_inside_nested_skills_and_resumed_there() {
     assert_eq!(row.status, RunStatus::Waiting);
     let row = cancel(&world, &row).await;
     let shown = world.engine.show(&row).await.unwrap();
-    for step in shown["steps"].as_array().unwrap() {
-        let status = &step["status"];
+    for step in shown.steps {
         // Steps inside items are shown too: what had ended, and the unanswered question.
-        if step["id"].as_str().unwrap().contains('/') {
-            assert!(status == "success" || status == "skipped", "{step}");
-            continue;
-        }
-        assert!(status == "error" || status == "pending", "{step}");
+        let expected = if step.id.contains('/') {
+            [StepStatus::Success, StepStatus::Skipped]
+        } else {
+            [StepStatus::Error, StepStatus::Pending]
+        };
+        assert!(expected.contains(&step.status), "{step:?}");
     }
     let with = ResumeWith::default();
     let resumed = world.engine.resume(&row, &with, yes()).await.unwrap();
@@ -135,8 +131,11 @@ async fn a_parked_run_whose_place_is_taken_ends_in_its_record_too() {
         end.map(|end| &end.event),
         Some(Event::Stopped { .. })
     ));
-    let error = world.engine.show(&first).await.unwrap()["error"]["message"].clone();
-    assert_eq!(error, format!("cancelled by run `{}`", second.id));
+    let error = world.engine.show(&first).await.unwrap().run.error;
+    assert_eq!(
+        error.unwrap().message,
+        format!("cancelled by run `{}`", second.id)
+    );
 }
 
 #[tokio::test]
@@ -168,6 +167,7 @@ async fn a_run_of_a_dead_process_is_looked_at_before_it_is_ended() {
     let row = cancel(&next, &row.unwrap()).await;
     assert_eq!(row.outcome, Some(Outcome::Cancelled));
     let shown = next.engine.show(&row).await.unwrap();
-    assert_eq!(shown["steps"][0]["error"]["class"], "interrupted");
+    let error = shown.steps[0].error.as_ref().unwrap();
+    assert_eq!(error.class, FailureClass::Interrupted);
     assert!(next.called().is_empty());
 }

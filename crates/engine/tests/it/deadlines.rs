@@ -1,7 +1,7 @@
 //! Time limits of runs and of the skills inside them.
 
 use deft_engine::Attention;
-use deft_model::Outcome;
+use deft_model::{FailureClass, Outcome};
 use deft_store::RunRow;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -47,9 +47,9 @@ async fn the_time_of_a_run_is_up_for_the_skills_inside_it_too() {
     assert_eq!(error(&row)["class"], "timeout");
     assert_eq!(world.called(), ["act", "hang"]);
     let shown = world.engine.show(&row).await.unwrap();
-    let inner = shown["steps"].as_array().unwrap();
-    let hung = inner.iter().find(|step| step["id"] == "call/deeper/wait");
-    assert_eq!(hung.unwrap()["error"]["class"], "timeout");
+    let mut inner = shown.steps.into_iter();
+    let hung = inner.find(|step| step.id == "call/deeper/wait").unwrap();
+    assert_eq!(hung.error.unwrap().class, FailureClass::Timeout);
 }
 
 #[tokio::test]
@@ -71,7 +71,8 @@ async fn a_nested_skill_is_stopped_in_time_and_the_run_goes_on() {
     assert_eq!(row.outcome, Some(Outcome::Success), "{:?}", row.error);
     assert_eq!(world.called(), ["act", "hang", "put"]);
     let shown = world.engine.show(&row).await.unwrap();
-    assert_eq!(shown["steps"][0]["error"]["class"], "timeout");
+    let error = shown.steps[0].error.as_ref().unwrap();
+    assert_eq!(error.class, FailureClass::Timeout);
 }
 
 #[tokio::test]

@@ -36,11 +36,11 @@ async fn a_dry_run_of_a_command_starts_no_server() {
     });
     let given = json!({ "count": "3" }).as_object().cloned().unwrap();
     let shown = world.engine.dry_run("notes.add", &given).await.unwrap();
-    let step = &shown["steps"][0];
+    let step = &shown.steps[0];
     assert_eq!(
-        (&step["name"], &step["args"]),
-        (&json!("add_note"), &json!({ "count": "3" }))
+        (step.name.as_deref(), &step.args),
+        (Some("add_note"), &Some(json!({ "count": "3" })))
     );
-    assert_eq!(step["heals"][0]["tool"], "vpn_connect");
+    assert_eq!(step.heals[0].tool, "vpn_connect");
     assert!(!trace.exists(), "the server was started");
 }

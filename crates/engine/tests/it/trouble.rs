@@ -9,8 +9,9 @@ use deft_engine::{Attention, Clock, Error};
 use deft_model::{Effects, Outcome, RunStatus};
 use deft_store::{RunFilter, RunRow, Sqlite, SqliteOptions, Store};
 use deft_tools::Definition;
+use deft_wire::run::StepStatus;
 use rusqlite::Connection;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::world::{Folder, World, fire, load};
@@ -100,21 +101,16 @@ async fn only(store: &dyn Store) -> RunRow {
 }
 
 /// How often each step was begun and ended well, as the record says.
-async fn record(world: &World, run: &RunRow) -> Vec<(String, u64, String)> {
+async fn record(world: &World, run: &RunRow) -> Vec<(String, u32, StepStatus)> {
     let shown = world.engine.show(run).await.unwrap();
-    let steps = shown["steps"].as_array().unwrap().iter();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let steps = shown.steps.into_iter();
     steps
-        .map(|step| {
-            let attempts = step["attempts"].as_u64().unwrap();
-            (text(&step["id"]), attempts, text(&step["status"]))
-        })
+        .map(|step| (step.id, step.attempts, step.status))
         .collect()
 }
 
-fn steps(expected: [(&str, u64, &str); 3]) -> Vec<(String, u64, String)> {
-    let own =
-        |(id, attempts, status): (&str, u64, &str)| (id.to_owned(), attempts, status.to_owned());
+fn steps(expected: [(&str, u32, StepStatus); 3]) -> Vec<(String, u32, StepStatus)> {
+    let own = |(id, attempts, status): (&str, u32, StepStatus)| (id.to_owned(), attempts, status);
     expected.map(own).to_vec()
 }
 
@@ -180,9 +176,9 @@ async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
     assert_eq!(first.called(), ["act", "half"]);
     let row = only(&*first.store).await;
     let expected = steps([
-        ("first", 1, "success"),
-        ("second", 1, "running"),
-        ("third", 0, "pending"),
+        ("first", 1, StepStatus::Success),
+        ("second", 1, StepStatus::Running),
+        ("third", 0, StepStatus::Pending),
     ]);
     assert_eq!(record(&first, &row).await, expected);
     let late = first.clock.now();
@@ -208,9 +204,9 @@ async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
         "the first step is not repeated"
     );
     let expected = steps([
-        ("first", 1, "success"),
-        ("second", 2, "success"),
-        ("third", 1, "success"),
+        ("first", 1, StepStatus::Success),
+        ("second", 2, StepStatus::Success),
+        ("third", 1, StepStatus::Success),
     ]);
     assert_eq!(record(&next, &row).await, expected);
 }

@@ -6,6 +6,7 @@ use deft_engine::Attention;
 use deft_model::{Outcome, RunStatus};
 use deft_store::{CancelState, Store};
 use deft_store_testkit::Memory;
+use deft_wire::run::StepStatus;
 use serde_json::json;
 
 use crate::time_world::{Times, at, file};
@@ -58,11 +59,10 @@ async fn a_wait_parks_the_run_and_another_process_goes_on() {
             let waits = row.waits_for().unwrap();
             assert!(waits.starts_with("a wait until "), "{waits}");
             let shown = first.world.engine.show(&row).await.unwrap();
-            let steps = shown["steps"].as_array().unwrap();
-            let rest = steps.iter().find(|step| step["type"] == "wait").unwrap();
-            assert_eq!(rest["status"], "waiting", "{shown:#}");
-            let reason = rest["reason"].as_str().unwrap();
-            assert_eq!(reason, format!("until {}", at("14:30")), "{reason}");
+            let rest = shown.steps.iter().find(|step| step.kind == "wait").unwrap();
+            assert_eq!(rest.status, StepStatus::Waiting, "{shown:?}");
+            let reason = format!("until {}", at("14:30"));
+            assert_eq!(rest.reason.as_ref(), Some(&reason));
             second.world.clock.set(at("14:29"));
             second.drain().await;
             assert_eq!(second.runs(skill).await[0].status, RunStatus::Waiting);

@@ -4,23 +4,18 @@ use std::cmp::Reverse;
 
 use deft_model::{Agent, Skill, ToolSpec};
 use deft_skillfile::render;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::entries::may_use;
 use super::listing::escape;
 use super::offered;
 use crate::snapshot::Snapshot;
 
-/// The tool with everything there is, as JSON; `None` when there is nothing
-/// to load, as a tool without choices only confuses.
-pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
+/// The tool with everything there is; `None` when there is nothing to load, as a tool without
+/// choices only confuses.
+pub fn skill_tool(snapshot: &Snapshot) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
-    let spec = spec(skills, line, usize::MAX)?;
-    Some(json!({
-        "name": spec.name,
-        "description": spec.description,
-        "parameters": spec.schema,
-    }))
+    spec(skills, line, usize::MAX)
 }
 
 /// The tool as an agent is offered it: with the skills it may use and that `is_available`, the most

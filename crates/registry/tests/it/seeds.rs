@@ -230,8 +230,8 @@ fn skill_not_found_comes_back_as_text() {
 #[test]
 fn the_skill_tool_has_one_enum_parameter() {
     let tool = skill_tool(&world().load()).unwrap();
-    assert_eq!(tool["name"], "skill");
-    let parameters = &tool["parameters"];
+    assert_eq!(tool.name, "skill");
+    let parameters = &tool.schema;
     assert_eq!(parameters["required"], serde_json::json!(["skill_name"]));
     assert_eq!(
         parameters["properties"]["skill_name"]["enum"],

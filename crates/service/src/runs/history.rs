@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use super::{find_row, view};
 use crate::app::{self, App};
-use crate::shape::read_document;
 use crate::store;
 
 /// Which runs to list.
@@ -90,10 +89,8 @@ pub fn show(app: &App, id: &str) -> Done<RunDetail> {
 }
 
 pub(super) fn detail_of(app: &App, row: &RunRow) -> Done<RunDetail> {
-    let shown = app.block_on(app.engine.show(row));
-    let mut detail: RunDetail = read_document(shown.map_err(|error| app::failure(&error))?)?;
-    detail.run.waiting_kind = row.waiting_for.as_ref().map(|reason| reason.kind);
-    Ok(detail)
+    app.block_on(app.engine.show(row))
+        .map_err(|error| app::failure(&error))
 }
 
 /// All events of a run so far.
@@ -174,8 +171,8 @@ pub fn cancel(app: &App, id: &str, by: &str) -> Done<CancelResult> {
 /// Everything that is stored of a run.
 pub fn export(app: &App, id: &str) -> Done<RunArchive> {
     let row = find_row(app, id)?;
-    let shown = app.block_on(app.engine.export(&row));
-    read_document(shown.map_err(|error| app::failure(&error))?)
+    app.block_on(app.engine.export(&row))
+        .map_err(|error| app::failure(&error))
 }
 
 /// Deletes runs that ended before an instant, or only says which.

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{find_row, view};
 use crate::app::{self, App};
-use crate::shape::read_document;
 
 /// The largest file with inputs.
 const MAX_INPUTS: u64 = 64 * 1024 * 1024;
@@ -124,8 +123,8 @@ fn steps(plan: &Plan) -> Vec<PlannedStep> {
 
 /// What a run would do. Nothing is called.
 pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
-    let shown = app.block_on(app.engine.dry_run(skill, inputs));
-    read_document(shown.map_err(|error| app::failure(&error))?)
+    app.block_on(app.engine.dry_run(skill, inputs))
+        .map_err(|error| app::failure(&error))
 }
 
 /// Stores a run for a daemon.

@@ -18,7 +18,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::view::NEXT;
 use crate::app::{self, App};
 use crate::library::Library;
-use crate::shape::read_document;
 use crate::workspace::Workspace;
 
 /// The skills of a workspace.
@@ -237,8 +236,8 @@ pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Load
 
 /// A row as programs see it. The engine fills the same shape for its own tools.
 pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
-    let shown = app.block_on(app.engine.record_json(row));
-    read_document(shown.map_err(|error| app::failure(&error))?)
+    app.block_on(app.engine.stored_skill(row))
+        .map_err(|error| app::failure(&error))
 }
 
 /// Required tools that no server is known to provide.

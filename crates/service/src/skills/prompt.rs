@@ -7,11 +7,10 @@ use deft_model::SkillId;
 use deft_registry::discovery::{ListedSkill, available_skills, listing, skill_tool};
 use deft_registry::{MAX_FILE_BYTES, Snapshot, read_regular};
 use deft_skillfile::{Place, Profile, parse};
-use deft_wire::skill_files::{SkillPrompt, SkillTool};
+use deft_wire::skill_files::{SchemaDocument, SkillPrompt, SkillTool};
 use deft_wire::{Done, Failure};
 
 use super::catalog::SkillCatalog;
-use crate::shape::read_document;
 use crate::workspace::Workspace;
 
 /// The list of skills for a prompt, at most so many characters long.
@@ -31,7 +30,11 @@ pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
         let message = "no skills, so the `skill` tool is not offered";
         Failure::input("no_skills", message)
     })?;
-    read_document(tool)
+    Ok(SkillTool {
+        name: tool.name,
+        description: tool.description,
+        parameters: SchemaDocument(tool.schema),
+    })
 }
 
 /// Skills of files and records.

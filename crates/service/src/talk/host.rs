@@ -19,7 +19,7 @@ use super::{
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
-use crate::shape::{read_document, read_word};
+use crate::shape::read_word;
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, MessageRole, PromptView};
 use deft_wire::{Done, Failure};
@@ -107,8 +107,7 @@ impl Host {
             });
         }
         let shown = self.engine.show(&said.run).await;
-        let shown = shown.map_err(|error| failure(&error))?;
-        let run = read_document(shown)?;
+        let run = shown.map_err(|error| failure(&error))?.run;
         Ok(live::answer(said.conversation, said.text, run))
     }
 
@@ -289,7 +288,7 @@ impl Talk for Host {
                 ..deft_engine::Say::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
-            read_document(shown.map_err(|error| failure(&error))?)
+            shown.map_err(|error| failure(&error))
         })
     }
 

@@ -20,7 +20,7 @@ pub(crate) use open::{HOST_KEYS, METADATA, OPEN};
 pub(crate) use policy::{BUDGET, EXPECT, HEAL, POLICY};
 pub(crate) use record::{PLAN_STEP, RECORD};
 pub use shape::{Shape, record_keys};
-pub(crate) use step_kinds::{Content, KINDS, KindRow, StepAction};
+pub(crate) use step_kinds::{Content, KINDS, KindRow, StepAction, keys_with};
 pub(crate) use steps::{STEP, WAIT};
 pub(crate) use trigger::TRIGGER;
 pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};

@@ -4,6 +4,8 @@
 //! reference in `docs/skill-format.md` all read [`KINDS`]. A key that only some kinds have is listed
 //! in their rows and described in `steps.rs`. What a step of a kind says is read in `workflow/kinds.rs`.
 
+use std::collections::BTreeSet;
+
 use super::{Field, Kind};
 
 /// A kind of step.
@@ -41,6 +43,13 @@ pub(crate) enum Content {
     Templates,
     /// As names of Python.
     Python,
+}
+
+/// The keys of kinds with this content: those that say the kind, and its own ones.
+pub(crate) fn keys_with(content: Content) -> BTreeSet<&'static str> {
+    let rows = KINDS.iter().filter(|row| row.content == content);
+    let keys = rows.flat_map(|row| std::iter::once(&row.key).chain(row.own_keys));
+    keys.copied().collect()
 }
 
 /// Every kind of step, in the order of the reference.

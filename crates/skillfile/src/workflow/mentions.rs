@@ -5,13 +5,15 @@ use std::collections::{HashMap, HashSet};
 use deft_model::OnError;
 
 use super::steps::Draft;
-use crate::fields::KINDS;
+use crate::fields::{Content, keys_with};
 use crate::yaml::{Kind, Node};
 
 /// The keys of a step in which a value can be looked at.
 fn keys() -> impl Iterator<Item = &'static str> {
-    let kinds = KINDS.iter().map(|row| row.key);
-    ["condition", "args", "loop"].into_iter().chain(kinds)
+    let kinds = [Content::Templates, Content::Python].map(keys_with);
+    ["condition", "loop"]
+        .into_iter()
+        .chain(kinds.into_iter().flatten())
 }
 
 /// The words that steps use, gathered once: comparing every step with every

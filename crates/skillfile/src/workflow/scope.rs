@@ -9,7 +9,7 @@ use super::graph::Graph;
 use super::steps::{self, BUILT_IN, Draft};
 use crate::diagnostic::Sink;
 use crate::expressions::each_template;
-use crate::fields::{Content, KINDS};
+use crate::fields::{Content, keys_with};
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::severity::Severity;
@@ -75,9 +75,11 @@ pub(super) struct Scope<'a> {
 impl Scope<'_> {
     fn check_step(&self, at: usize, draft: &Draft<'_>, sink: &mut Sink) {
         let var = draft.step.repeat.as_ref().map(|repeat| repeat.var.as_str());
-        let rows = |content| KINDS.iter().filter(move |row| row.content == content);
-        let templates = rows(Content::Templates).map(|row| row.key).chain(["args"]);
-        for node in templates.filter_map(|key| draft.map.get(key)) {
+        let nodes = |content| {
+            let keys = keys_with(content).into_iter();
+            keys.filter_map(|key| draft.map.get(key))
+        };
+        for node in nodes(Content::Templates) {
             self.check_node(node, Some(at), var, sink);
             self.check_printed(node, Some(at), sink);
         }
@@ -87,7 +89,7 @@ impl Scope<'_> {
         if let Some(node) = draft.map.get("condition") {
             self.check_condition(node, (Some(at), var), &[], sink);
         }
-        for node in rows(Content::Python).filter_map(|row| draft.map.get(row.key)) {
+        for node in nodes(Content::Python) {
             self.check_compute(node, at, var, sink);
         }
         let mut own = vec!["result"];

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use deft_model::FailureClass;
 use deft_wire::event::EventBody;
+use deft_wire::run::StepStatus;
 use deft_workflow::{
-    Call, CallIntent, Event, Machine, Next, Path, Rules, StepStatus, dry_run, public, step_views,
+    Call, CallIntent, Event, Machine, Next, Path, Rules, dry_run, public, step_views,
 };
 use proptest::prelude::*;
 

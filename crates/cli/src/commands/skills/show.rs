@@ -151,11 +151,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add("tags", skill.tags.join(", "));
     let details = skill.details.as_ref();
     if let Some(details) = details {
-        lines.add_some("author", details.author.as_ref());
-        lines.add_some("version", details.version.as_ref());
-        lines.add_some("created", details.created.as_ref());
-        lines.add_some("licence", details.license.as_ref());
-        lines.add_some("needs", details.compatibility.as_ref());
+        add_details(&mut lines, details);
     }
     lines.add("written as", skill.dialect.to_string());
     lines.add("file", &skill.path);
@@ -168,6 +164,29 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     }
     let manual = page.manual.as_deref().unwrap_or_default();
     format!("{}\n{manual}\n", lines.0)
+}
+
+/// The descriptive fields. They are written out, so that a new one does not compile before it is shown.
+fn add_details(lines: &mut Lines, details: &FileDetails) {
+    let FileDetails {
+        author,
+        version,
+        created,
+        license,
+        compatibility,
+        priority: _,
+        allowed_tools: _,
+        metadata: _,
+        extra: _,
+        max_steps: _,
+        files: _,
+        body: _,
+    } = details;
+    lines.add_some("author", author.as_ref());
+    lines.add_some("version", version.as_ref());
+    lines.add_some("created", created.as_ref());
+    lines.add_some("licence", license.as_ref());
+    lines.add_some("needs", compatibility.as_ref());
 }
 
 /// Keys that deft does not read, and the files beside the skill.

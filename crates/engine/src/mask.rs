@@ -1,0 +1,184 @@
+//! Shows secrets by name only in what leaves the engine.
+//!
+//! A placeholder can be wherever a skill, a person or a result put a text. Names and ids that deft
+//! made itself have none.
+
+use deft_model::Object;
+use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
+use deft_wire::run::{
+    CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
+};
+use deft_wire::skill::{StoredSkill, TriggerView};
+use deft_workflow::mask_value;
+use serde_json::Value;
+
+/// A shape whose texts may contain secrets.
+pub(crate) trait Mask {
+    /// Shows them by name only.
+    fn mask(&mut self);
+}
+
+impl Mask for String {
+    fn mask(&mut self) {
+        if let Some(masked) = deft_workflow::mask(self) {
+            *self = masked;
+        }
+    }
+}
+
+impl Mask for Value {
+    fn mask(&mut self) {
+        mask_value(self);
+    }
+}
+
+impl Mask for Object {
+    fn mask(&mut self) {
+        self.values_mut().for_each(mask_value);
+    }
+}
+
+impl<T: Mask> Mask for Option<T> {
+    fn mask(&mut self) {
+        self.iter_mut().for_each(Mask::mask);
+    }
+}
+
+impl<T: Mask> Mask for Vec<T> {
+    fn mask(&mut self) {
+        self.iter_mut().for_each(Mask::mask);
+    }
+}
+
+impl Mask for StoredSkill {
+    fn mask(&mut self) {
+        self.name.mask();
+        self.description.mask();
+        self.trigger_config.mask();
+        self.trigger.mask();
+        self.instructions.mask();
+        self.required_tools.mask();
+        self.missing_tools.mask();
+        self.execution_plan.mask();
+        self.last_run_summary.mask();
+        self.grants.mask();
+    }
+}
+
+impl Mask for TriggerView {
+    fn mask(&mut self) {
+        self.config.mask();
+        self.words.mask();
+    }
+}
+
+impl Mask for RunView {
+    fn mask(&mut self) {
+        self.cause.mask();
+        self.key.mask();
+        self.waiting_for.mask();
+        self.inputs.mask();
+        self.outputs.mask();
+        self.error.mask();
+    }
+}
+
+impl Mask for RunError {
+    fn mask(&mut self) {
+        self.message.mask();
+        self.hint.mask();
+        self.outage.mask();
+        self.step.mask();
+    }
+}
+
+impl Mask for Outage {
+    fn mask(&mut self) {
+        match self {
+            Self::Server(name) | Self::Model(name) | Self::Tool(name) => name.mask(),
+            Self::NoModel => {}
+        }
+    }
+}
+
+impl Mask for RunDetail {
+    fn mask(&mut self) {
+        self.run.mask();
+        self.check_failed.mask();
+        self.steps.mask();
+        self.calls.mask();
+        self.notices.mask();
+    }
+}
+
+impl Mask for StepView {
+    fn mask(&mut self) {
+        self.reason.mask();
+        self.result.mask();
+        self.error.mask();
+        self.warnings.mask();
+    }
+}
+
+impl Mask for StepError {
+    fn mask(&mut self) {
+        self.message.mask();
+        self.hint.mask();
+    }
+}
+
+impl Mask for CallView {
+    fn mask(&mut self) {
+        self.tool.mask();
+        self.args.mask();
+        self.answered_by.mask();
+        self.note.mask();
+    }
+}
+
+impl Mask for RunNotice {
+    fn mask(&mut self) {
+        self.kind.mask();
+        self.receipt.mask();
+        self.error.mask();
+    }
+}
+
+impl Mask for DryRun {
+    fn mask(&mut self) {
+        self.diagnostics.mask();
+        self.inputs.mask();
+        self.steps.mask();
+    }
+}
+
+impl Mask for DryDiagnostic {
+    fn mask(&mut self) {
+        self.message.mask();
+        self.help.mask();
+    }
+}
+
+impl Mask for DryStep {
+    fn mask(&mut self) {
+        self.condition.mask();
+        self.name.mask();
+        self.args.mask();
+        self.unknown.mask();
+        self.confirm.mask();
+        self.repeat.mask();
+        self.problems.mask();
+    }
+}
+
+impl Mask for DryLoop {
+    fn mask(&mut self) {
+        self.items.mask();
+    }
+}
+
+impl Mask for JournalLine {
+    fn mask(&mut self) {
+        self.event.mask();
+    }
+}
