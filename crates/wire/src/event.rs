@@ -275,6 +275,7 @@ pub struct RunEnd {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Confirmation {
+    /// Before a call of an agent.
     Call {
         turn: u32,
         call: u32,
@@ -284,6 +285,7 @@ pub enum Confirmation {
         #[serde(flatten)]
         place: AgentPlace,
     },
+    /// Before a step.
     Step {
         step_id: String,
         message: String,
@@ -297,6 +299,7 @@ pub enum Confirmation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ConfirmationAnswer {
+    /// About a call of an agent.
     Call {
         turn: u32,
         call: u32,
@@ -305,6 +308,7 @@ pub enum ConfirmationAnswer {
         #[serde(flatten)]
         place: AgentPlace,
     },
+    /// About a step.
     Step {
         step_id: String,
         answer: ApprovalAnswer,

@@ -230,7 +230,12 @@ fn operation(asked: &Operation) -> OperationView {
     OperationView {
         kind: asked.kind.clone(),
         name: asked.name.as_deref().map(text),
-        args: asked.args.as_ref().map(value),
+        // Arguments that are null are none: the field is left out.
+        args: asked
+            .args
+            .as_ref()
+            .filter(|args| !args.is_null())
+            .map(value),
         remember: asked.remember.as_ref().map(|mark| RememberedTool {
             tool: text(&mark.tool),
             digest: mark.digest.clone(),
