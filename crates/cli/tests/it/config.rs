@@ -161,10 +161,8 @@ fn the_schema_knows_every_section() {
     insta::assert_debug_snapshot!(sections);
     insta::assert_json_snapshot!(schema["properties"]["mcp_servers"]);
     let events = World::new().json(&["schema", "events"]);
-    assert_eq!(
-        events["oneOf"][0]["properties"]["type"]["const"],
-        "skill_started"
-    );
+    let first = &events["anyOf"][0]["oneOf"][0]["properties"]["type"];
+    assert_eq!(first["const"], "skill_started");
 }
 
 /// With a mistake in the file, commands that read still work, and commands that act refuse.
