@@ -135,7 +135,7 @@ pub(crate) fn question_at(
 fn masked(operation: &Operation) -> Operation {
     let mut operation = operation.clone();
     if let Some(args) = &mut operation.args {
-        crate::view::mask(args);
+        deft_workflow::mask_value(args);
     }
     operation
 }

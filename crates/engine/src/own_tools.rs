@@ -12,8 +12,10 @@ use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
-use crate::stored_skill::UNSTORED;
 use crate::{Engine, Error, JOB_SKILL};
+
+/// The number of a row that is not stored.
+pub(crate) const UNSTORED: i64 = 0;
 
 impl Engine {
     /// Puts deft's own tools into the router.

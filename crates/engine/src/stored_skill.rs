@@ -8,10 +8,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::mask::Mask;
+use crate::own_tools::UNSTORED;
 use crate::{Engine, Error};
-
-/// The number of a row that is not stored.
-pub(crate) const UNSTORED: i64 = 0;
 
 impl Engine {
     /// A stored skill with all columns of the seeds (S0.62) and those of the contract. Secrets are

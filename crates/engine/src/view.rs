@@ -18,8 +18,6 @@ use crate::record::PublishedEvent;
 use crate::run_view::read_field;
 use crate::{Engine, Error, claim, run_view};
 
-pub(crate) use deft_workflow::mask_value as mask;
-
 impl Engine {
     /// The skill that a name means now, made ready to run.
     pub async fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {

@@ -356,7 +356,7 @@ impl Performer {
         let mut value = self.secrets.hide_value(reply.value);
         // A model that is shown a placeholder could pass it on to any tool, and it would be filled in
         // there. Only what the instructions hand it may be used so.
-        crate::view::mask(&mut value);
+        deft_workflow::mask_value(&mut value);
         if size(&value) > self.engine.options.max_result_bytes {
             return Err(self.spill(path, &value));
         }
