@@ -211,35 +211,14 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
         )
     };
     let mut newest = events.iter().rev();
-    newest.find_map(|(at, event)| match event {
+    newest.find_map(|(at, event)| {
         // Nor does the time that a step lets pass.
-        Event::Begun(begun) => match *begun.call {
-            Call::Wait { until } => Some(until.max(*at)),
-            Call::Tool { .. }
-            | Call::Compute
-            | Call::Condition
-            | Call::Expect { .. }
-            | Call::Agent { .. }
-            | Call::Skill { .. } => None,
-        },
-        event @ (Event::Prepared(_)
-        | Event::Started(_)
-        | Event::Reused { .. }
-        | Event::Skipped { .. }
-        | Event::Listed { .. }
-        | Event::Asked { .. }
-        | Event::Answered { .. }
-        | Event::Ended(_)
-        | Event::Agent { .. }
-        | Event::Healed { .. }
-        | Event::Woken { .. }
-        | Event::Entered { .. }
-        | Event::Continued { .. }
-        | Event::Expired { .. }
-        | Event::Closed { .. }
-        | Event::Stopped { .. }
-        | Event::Resumed { .. }
-        | Event::Finished(_)) => starts(event).then_some(*at),
+        if let Event::Begun(begun) = event
+            && let Call::Wait { until } = *begun.call
+        {
+            return Some(until.max(*at));
+        }
+        starts(event).then_some(*at)
     })
 }
 
@@ -281,31 +260,12 @@ fn cut_off(
 fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
     let mut waiting = HashSet::new();
     for (_, event) in events {
-        match event {
-            Event::Ended(ended) if matches!(ended.next, Next::Postponed { .. }) => {
-                waiting.insert(ended.path.clone());
-            }
-            Event::Woken { path } => {
-                waiting.remove(path);
-            }
-            Event::Prepared(_)
-            | Event::Started(_)
-            | Event::Reused { .. }
-            | Event::Skipped { .. }
-            | Event::Listed { .. }
-            | Event::Asked { .. }
-            | Event::Answered { .. }
-            | Event::Begun(_)
-            | Event::Ended(_)
-            | Event::Agent { .. }
-            | Event::Healed { .. }
-            | Event::Entered { .. }
-            | Event::Continued { .. }
-            | Event::Expired { .. }
-            | Event::Closed { .. }
-            | Event::Stopped { .. }
-            | Event::Resumed { .. }
-            | Event::Finished(_) => {}
+        if let Event::Ended(ended) = event
+            && matches!(ended.next, Next::Postponed { .. })
+        {
+            waiting.insert(ended.path.clone());
+        } else if let Event::Woken { path } = event {
+            waiting.remove(path);
         }
     }
     waiting
@@ -373,26 +333,11 @@ impl Inner {
     ) -> Result<String, Error> {
         let mut prepared = None;
         for (_, event) in events {
-            match event {
-                Event::Started(started) => return Ok(started.nonce.clone()),
-                Event::Prepared(found) => prepared = Some(found.clone()),
-                Event::Reused { .. }
-                | Event::Skipped { .. }
-                | Event::Listed { .. }
-                | Event::Asked { .. }
-                | Event::Answered { .. }
-                | Event::Begun(_)
-                | Event::Ended(_)
-                | Event::Agent { .. }
-                | Event::Healed { .. }
-                | Event::Woken { .. }
-                | Event::Entered { .. }
-                | Event::Continued { .. }
-                | Event::Expired { .. }
-                | Event::Closed { .. }
-                | Event::Stopped { .. }
-                | Event::Resumed { .. }
-                | Event::Finished(_) => {}
+            if let Event::Started(started) = event {
+                return Ok(started.nonce.clone());
+            }
+            if let Event::Prepared(found) = event {
+                prepared = Some(found.clone());
             }
         }
         let prepared = prepared.unwrap_or_else(|| RunPreparation {

@@ -111,26 +111,11 @@ pub(crate) fn taken_over<'e>(
     events: impl IntoIterator<Item = &'e Event>,
     nonce: &str,
 ) -> Vec<String> {
-    let values = events.into_iter().filter_map(|event| match event {
-        Event::Reused { value, .. } => value.as_ref(),
-        Event::Prepared(_)
-        | Event::Started(_)
-        | Event::Skipped { .. }
-        | Event::Listed { .. }
-        | Event::Asked { .. }
-        | Event::Answered { .. }
-        | Event::Begun(_)
-        | Event::Ended(_)
-        | Event::Agent { .. }
-        | Event::Healed { .. }
-        | Event::Woken { .. }
-        | Event::Entered { .. }
-        | Event::Continued { .. }
-        | Event::Expired { .. }
-        | Event::Closed { .. }
-        | Event::Stopped { .. }
-        | Event::Resumed { .. }
-        | Event::Finished(_) => None,
+    let values = events.into_iter().filter_map(|event| {
+        let Event::Reused { value, .. } = event else {
+            return None;
+        };
+        value.as_ref()
     });
     values
         .flat_map(|value| mentioned(&value.to_string(), nonce))

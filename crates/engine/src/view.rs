@@ -168,26 +168,12 @@ fn run_notice(notice: NoticeRow) -> RunNotice {
 
 /// Why the check before the run could not be made, as a run says it when it begins.
 fn check_failed(event: &Event) -> Option<&str> {
-    match event {
-        Event::Started(started) => started.check_failed.as_deref(),
-        Event::Prepared(prepared) => prepared.check_failed.as_deref(),
-        Event::Reused { .. }
-        | Event::Skipped { .. }
-        | Event::Listed { .. }
-        | Event::Asked { .. }
-        | Event::Answered { .. }
-        | Event::Begun(_)
-        | Event::Ended(_)
-        | Event::Agent { .. }
-        | Event::Healed { .. }
-        | Event::Woken { .. }
-        | Event::Entered { .. }
-        | Event::Continued { .. }
-        | Event::Expired { .. }
-        | Event::Closed { .. }
-        | Event::Stopped { .. }
-        | Event::Resumed { .. }
-        | Event::Finished(_) => None,
+    if let Event::Started(started) = event {
+        started.check_failed.as_deref()
+    } else if let Event::Prepared(prepared) = event {
+        prepared.check_failed.as_deref()
+    } else {
+        None
     }
 }
 

@@ -189,27 +189,11 @@ impl Driver {
         });
         self.note_said(path, &event, now);
         let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
-        let stopped = unpaid.and_then(|_| match &event {
-            Event::Ended(ended) if ended.next == Next::Fail => ended.error.clone(),
-            Event::Prepared(_)
-            | Event::Started(_)
-            | Event::Reused { .. }
-            | Event::Skipped { .. }
-            | Event::Listed { .. }
-            | Event::Asked { .. }
-            | Event::Answered { .. }
-            | Event::Begun(_)
-            | Event::Ended(_)
-            | Event::Agent { .. }
-            | Event::Healed { .. }
-            | Event::Woken { .. }
-            | Event::Entered { .. }
-            | Event::Continued { .. }
-            | Event::Expired { .. }
-            | Event::Closed { .. }
-            | Event::Stopped { .. }
-            | Event::Resumed { .. }
-            | Event::Finished(_) => None,
+        let stopped = unpaid.and_then(|_| {
+            let Event::Ended(ended) = &event else {
+                return None;
+            };
+            ended.error.clone().filter(|_| ended.next == Next::Fail)
         });
         self.record(event);
         // A run that is to be skipped when it cannot be paid for, and cannot from the beginning.
