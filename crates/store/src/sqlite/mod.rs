@@ -68,6 +68,11 @@ impl Sqlite {
     /// A store in place of a file that does not exist: reads find nothing, requests that write are
     /// refused, and no file is created.
     pub fn open_empty(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
+        // Each reader makes its own empty database, and one is enough to find nothing.
+        let options = &SqliteOptions {
+            readers: 1,
+            ..options.clone()
+        };
         Ok(Self {
             readers: Readers::start(path, options, open::empty, None)?,
             writer: Writer::none(path.to_path_buf()),
