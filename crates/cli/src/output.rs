@@ -193,9 +193,12 @@ pub(crate) fn terminal_width() -> Option<usize> {
 /// Aligned columns without a header.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let column = |at| match at + 1 == columns {
-        true => Column::text(""),
-        false => Column::keep(""),
+    let column = |at| {
+        if at + 1 == columns {
+            Column::text("")
+        } else {
+            Column::keep("")
+        }
     };
     let rows = rows.iter().map(|row| Row::new(row.iter().map(Cell::from)));
     let table = Table::new((0..columns).map(column), rows).headless();

@@ -44,6 +44,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done or skipped, 1 it ran and did not su
      6 a limit was reached, 70 internal error, 130 interrupted.";
 
 #[derive(Clone, Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Global {
     /// The home folder [default: `$DEFT_HOME`, else `~/.deft`]
     #[arg(long, global = true, value_name = "DIR")]

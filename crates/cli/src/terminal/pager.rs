@@ -51,28 +51,28 @@ pub(crate) fn begin() {
 
 /// Shows what is held back and waits until the person leaves the pager.
 pub(crate) fn finish() -> io::Result<()> {
-    let Some(mut paged) = PAGED.lock().take() else {
+    let Some(output) = PAGED.lock().take() else {
         return Ok(());
     };
-    let shown = match paged.pager.take() {
-        None => Stream::Out.write_bytes(&paged.held),
+    let shown = match output.pager {
+        None => Stream::Out.write_bytes(&output.held),
         Some(mut pager) => {
             drop(pager.child.stdin.take());
             pager.child.wait().map(drop)
         }
     };
-    Stream::Err.write_bytes(&paged.messages)?;
+    Stream::Err.write_bytes(&output.messages)?;
     shown
 }
 
 /// Takes bytes for a stream, if output is held back.
 pub(super) fn take(stream: Stream, bytes: &[u8]) -> Option<io::Result<()>> {
-    let mut paged = PAGED.lock();
-    let paged = paged.as_mut()?;
+    let mut output = PAGED.lock();
+    let output = output.as_mut()?;
     Some(match stream {
-        Stream::Out => paged.add(bytes),
+        Stream::Out => output.add(bytes),
         Stream::Err => {
-            paged.messages.extend_from_slice(bytes);
+            output.messages.extend_from_slice(bytes);
             Ok(())
         }
     })
@@ -83,7 +83,7 @@ impl PagedOutput {
         if let Some(pager) = &mut self.pager {
             return pager.write(bytes);
         }
-        self.lines += bytes.iter().filter(|byte| **byte == b'\n').count();
+        self.lines += bytes.split(|byte| *byte == b'\n').count() - 1;
         self.held.extend_from_slice(bytes);
         if self.lines < self.screen_rows {
             return Ok(());

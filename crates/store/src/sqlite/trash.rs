@@ -96,12 +96,11 @@ fn add(
 fn fields(row: &Row<'_>, columns: &[String]) -> rusqlite::Result<Map<String, Value>> {
     let field = |(at, column): (usize, &String)| {
         let value = match row.get_ref(at)? {
-            ValueRef::Null => Value::Null,
+            // None of the tables has a blob.
+            ValueRef::Null | ValueRef::Blob(_) => Value::Null,
             ValueRef::Integer(number) => Value::from(number),
             ValueRef::Real(number) => Value::from(number),
             ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
-            // None of the tables has such a column.
-            ValueRef::Blob(_) => Value::Null,
         };
         Ok((column.clone(), value))
     };
