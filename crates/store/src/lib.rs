@@ -36,7 +36,7 @@ pub use rows::*;
 pub use runs::{AppendResult, RunHistory, RunQueue};
 pub use skills::*;
 pub use sqlite::{Sqlite, SqliteOptions};
-pub use trash::{Trash, Trashed};
+pub use trash::{Trash, TrashItem};
 
 /// The answer of a store, some time later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
