@@ -23,6 +23,7 @@ mod run;
 mod scatter;
 mod skill;
 mod step;
+mod spend_subject;
 mod step_kind;
 mod text;
 mod trigger;
@@ -54,6 +55,7 @@ pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };
 pub use step::{Confirmation, Input, InputType, Loop, OnError, Step};
+pub use spend_subject::SpendSubject;
 pub use step_kind::{StepKind, Wait};
 pub use text::Text;
 pub use trigger::{SkillEvent, Timing, Trigger};
