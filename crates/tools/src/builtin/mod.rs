@@ -69,6 +69,8 @@ pub struct Definition {
     pub checked: bool,
     /// Whether it may destroy something.
     pub destructive: bool,
+    /// Whether it reaches nothing outside deft and its machine.
+    pub local: bool,
     /// Whether it publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
     /// How secrets in its arguments reach it.
@@ -94,6 +96,7 @@ impl Definition {
             effects,
             checked: true,
             destructive: false,
+            local: false,
             annotated: true,
             secrets: SecretUse::Revealed,
         }
@@ -103,6 +106,13 @@ impl Definition {
     #[must_use]
     pub fn destructive(mut self) -> Self {
         self.destructive = true;
+        self
+    }
+
+    /// The same for a tool that reaches nothing outside deft and its machine: its steps need no `heal`.
+    #[must_use]
+    pub fn local(mut self) -> Self {
+        self.local = true;
         self
     }
 
@@ -153,6 +163,7 @@ impl BuiltinTool {
         let schema = Arc::new(definition.schema);
         let annotations = Annotations {
             destructive_hint: Some(definition.destructive),
+            open_world_hint: definition.local.then_some(false),
             ..Annotations::from_effects(definition.effects)
         };
         Self {
