@@ -214,7 +214,7 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     newest.find_map(|(at, event)| {
         // Nor does the time that a step lets pass.
         if let Event::Begun(begun) = event
-            && let Call::Wait { until } = *begun.call
+            && let Some(until) = begun.call.waits_until()
         {
             return Some(until.max(*at));
         }

@@ -3,7 +3,7 @@
 //! A placeholder can be wherever a skill, a person or a result put a text. Names and ids that deft
 //! made itself have none.
 
-use deft_model::Object;
+use deft_model::{DetailPlace, Details, Object};
 use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
 use deft_wire::run::{
     CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
@@ -62,6 +62,17 @@ impl Mask for StoredSkill {
         self.execution_plan.mask();
         self.last_run_summary.mask();
         self.grants.mask();
+    }
+}
+
+impl Mask for Details {
+    fn mask(&mut self) {
+        for row in Self::ROWS {
+            match row.place {
+                DetailPlace::Text(text) => text(self).mask(),
+                DetailPlace::Texts(texts) => texts(self).mask(),
+            }
+        }
     }
 }
 

@@ -26,6 +26,7 @@ pub mod server;
 pub mod setting;
 pub mod skill;
 pub mod skill_body;
+pub mod skill_details;
 pub mod skill_files;
 pub mod tool;
 pub mod trash;

@@ -165,6 +165,9 @@ pub struct StepView {
     /// Why it was skipped, or what it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The end of the time that it lets pass, for front ends in this process.
+    #[serde(skip)]
+    pub until: Option<Timestamp>,
     pub attempts: u32,
     pub result: Value,
     pub error: Option<StepError>,

@@ -51,7 +51,7 @@ mod verify;
 mod view_builder;
 mod wait;
 
-pub use call::{Call, ExpectLevel};
+pub use call::{Call, CallSummary, ExpectLevel};
 pub use code::Code;
 pub use dry::dry_run;
 pub use enclosing::EnclosingSkill;

@@ -291,7 +291,7 @@ impl Machine {
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let step = &frame.plan.steps[at.step].step;
         match &tried.state {
-            TryState::Calling { call, .. } if matches!(**call, Call::Wait { .. }) => {
+            TryState::Calling { call, .. } if call.waits_until().is_some() => {
                 let until = self.waits_until(&path)?;
                 Some(Ask::Sleep { path, until })
             }
@@ -373,10 +373,10 @@ impl Machine {
         if let Call::Expect { of } = **call {
             return self.expect_code(at, of, tried.held.as_ref()?, *now);
         }
-        let source = match (&**call, &planned.step.kind) {
-            (Call::Condition, _) => planned.condition.as_ref().map(Condition::source)?,
-            (_, StepKind::Compute { code }) => code.as_str(),
-            _ => return None,
+        let source = if matches!(**call, Call::Condition) {
+            planned.condition.as_ref().map(Condition::source)?
+        } else {
+            planned.step.kind.code()?
         };
         Some(self.view(at.frame, Some(at))?.code(source, *now))
     }

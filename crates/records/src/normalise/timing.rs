@@ -328,5 +328,6 @@ pub(super) fn add_zone(draft: &mut Draft<'_>) {
     if let Some(name) = name.filter(|_| wants) {
         config.insert("timezone".to_owned(), name.as_str().into());
         draft.note(format!("added timezone {name}"));
+        draft.zone_added = true;
     }
 }

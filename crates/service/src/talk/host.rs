@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use deft_engine::{Engine, Notice, NoticeKind};
-use deft_model::{Choice, RunId, RunStatus, Usd, visible};
-use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
+use deft_model::{Choice, RunId, RunStatus, SpendSubject, Usd, visible};
+use deft_store::{ConversationFilter, ConversationRow, SpendScope, SpentFilter, SpentRow};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -164,20 +164,22 @@ impl Host {
             ..SpentFilter::default()
         };
         let rows = self.engine.store().spent(filter).await.map_err(stored)?;
-        let scopes = rows.into_iter().map(|row| ScopeUsage {
-            scope: row.scope.trim_end_matches(&suffix).to_owned(),
-            calls: row.calls,
-            estimated_calls: row.estimated_calls,
-            estimated_tokens: row.estimated_tokens,
-            input_tokens: row.tokens_in,
-            output_tokens: row.tokens_out,
-            cost_usd: Usd::from_micros(row.micros),
-            reserved_tokens: row.reserved_tokens,
-            reserved_usd: Usd::from_micros(row.reserved_micros),
-        });
+        let scope = |row: SpentRow| {
+            Ok(ScopeUsage {
+                scope: read_word("the ledger", row.scope.trim_end_matches(&suffix))?,
+                calls: row.calls,
+                estimated_calls: row.estimated_calls,
+                estimated_tokens: row.estimated_tokens,
+                input_tokens: row.tokens_in,
+                output_tokens: row.tokens_out,
+                cost_usd: Usd::from_micros(row.micros),
+                reserved_tokens: row.reserved_tokens,
+                reserved_usd: Usd::from_micros(row.reserved_micros),
+            })
+        };
         Ok(Spending {
             day: day.to_string(),
-            scopes: scopes.collect(),
+            scopes: rows.into_iter().map(scope).collect::<Done<_>>()?,
             paused: self.paused().await?,
         })
     }
@@ -185,13 +187,13 @@ impl Host {
     /// Agents that call no model for now, also those that were paused on an earlier day.
     async fn paused(&self) -> Done<Vec<PausedAgent>> {
         let filter = SpentFilter {
-            prefix: Some("agent:".to_owned()),
+            prefix: Some(SpendSubject::Agent(String::new()).to_string()),
             ..SpentFilter::default()
         };
         let rows = self.engine.store().spent(filter).await.map_err(stored)?;
-        let name = |row: &SpentRow| {
-            let (agent, _day) = row.scope.strip_prefix("agent:")?.rsplit_once('@')?;
-            Some(agent.to_owned())
+        let name = |row: &SpentRow| match SpendScope::from_name(&row.scope)?.subject {
+            SpendSubject::Agent(agent) => Some(agent),
+            SpendSubject::All | SpendSubject::Skill(_) | SpendSubject::Run(_) => None,
         };
         let agents: BTreeSet<String> = rows.iter().filter_map(name).collect();
         let mut paused = Vec::new();

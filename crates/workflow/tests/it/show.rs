@@ -172,7 +172,10 @@ pub(crate) fn call(call: &Call) -> String {
         Call::Agent { instructions } => format!("agent {instructions:?}"),
         Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
         Call::Wait { until } => format!("wait until {until}"),
-        other => other.key().to_owned(),
+        other => match serde_json::to_value(other).unwrap() {
+            Value::Object(values) => format!("{} {}", other.key(), values[other.key()]),
+            _ => other.key().to_owned(),
+        },
     }
 }
 

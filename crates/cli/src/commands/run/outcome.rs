@@ -137,7 +137,7 @@ fn next_step(run: &RunView) -> String {
 fn lets_time_pass(detail: &RunDetail) -> bool {
     let answer = detail.run.waiting_kind == Some(WaitKind::Answer);
     let mut steps = detail.steps.iter();
-    !answer && steps.any(|step| step.kind == "wait" && step.status == StepStatus::Waiting)
+    !answer && steps.any(|step| step.until.is_some() && step.status == StepStatus::Waiting)
 }
 
 /// The exit code for a run.

@@ -149,12 +149,9 @@ fn items(items: &ItemCounts) -> String {
 
 /// Why a step was skipped or what it waits for; the end of a wait in the zone of the person.
 fn reason(step: &StepView, zone: &TimeZone) -> String {
-    let reason = step.reason.as_deref().unwrap_or_default();
-    let until = reason.strip_prefix("until ");
-    let until = until.filter(|_| step.kind == "wait");
-    match until.and_then(|instant| instant.parse().ok()) {
+    match step.until {
         Some(instant) => format!("until {}", local(instant, zone)),
-        None => reason.to_owned(),
+        None => step.reason.clone().unwrap_or_default(),
     }
 }
 
