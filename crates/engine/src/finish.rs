@@ -11,7 +11,7 @@ use deft_store::{
     Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
     SkillRow, Write,
 };
-use deft_workflow::{Event, Machine, RunEnd, RunError};
+use deft_workflow::{Event, Machine, Recovery, RunEnd, RunError};
 use jiff::Timestamp;
 
 use crate::engine::Inner;
@@ -73,6 +73,8 @@ pub(crate) struct EndedRun<'a> {
     pub(crate) run: &'a RunRow,
     pub(crate) lease: &'a Lease,
     pub(crate) finished: &'a RunEnd,
+    /// The latest interruption of the run.
+    pub(crate) recovery: Option<Recovery>,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
@@ -202,6 +204,7 @@ impl Inner {
             outcome: ending.finished.outcome,
             failure: failure(ending.finished),
             summary: summary(ending.finished),
+            recovery: ending.recovery,
             told: ending.told,
             exhausted: ending.exhausted,
             outage: self.outage_as_known(ending, &row).await?,

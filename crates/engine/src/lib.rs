@@ -16,6 +16,7 @@ mod drive;
 mod engine;
 mod finish;
 mod inputs;
+mod interruptions;
 mod jobs;
 mod mask;
 #[cfg(test)]

@@ -108,6 +108,9 @@ impl Mask for RunDetail {
         self.steps.mask();
         self.calls.mask();
         self.notices.mask();
+        for gap in &mut self.interruptions {
+            gap.by.mask();
+        }
     }
 }
 

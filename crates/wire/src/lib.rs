@@ -15,7 +15,9 @@ pub mod event;
 mod event_schema;
 mod failure;
 pub mod home;
+pub mod interruption;
 pub mod job;
+pub mod log;
 pub mod model;
 pub mod notice;
 pub mod run;
@@ -27,6 +29,7 @@ pub mod setting;
 pub mod skill;
 pub mod skill_body;
 pub mod skill_files;
+pub mod status;
 pub mod tool;
 
 pub use event_schema::event_schema;

@@ -93,7 +93,8 @@ pub fn preview(
         now: from,
         ..moment
     };
-    let schedule = deft_records::read_schedule(expression, &moment).map_err(refused)?;
+    let schedule = deft_schedule::parse_schedule(expression, &moment.zone, moment.now);
+    let schedule = schedule.map_err(refused)?;
     Ok(upcoming(&schedule, moment.zone, from, request.count))
 }
 
