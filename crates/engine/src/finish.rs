@@ -6,6 +6,7 @@ use std::sync::Arc;
 use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
 use deft_library::{PinnedSkill, SkillTiming};
 use deft_model::{ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_outbox::{Kind, Notice};
 use deft_schedule::LATE;
 use deft_store::{
     Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
@@ -18,7 +19,7 @@ use crate::engine::Inner;
 use crate::record::{Journal, encode_all};
 use crate::summary::summary;
 use crate::view::publish;
-use crate::{EVENT, Error, JOB_SKILL, reply, session_log};
+use crate::{DETACHED, EVENT, Error, JOB_SKILL, reply, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
@@ -84,6 +85,38 @@ pub(crate) struct EndedRun<'a> {
     pub(crate) at: Timestamp,
 }
 
+/// The notice about a run that failed while no person watched it. Runs of slots have notices of their own.
+fn unwatched_failure(ending: &EndedRun<'_>) -> Option<Write> {
+    let run = ending.run;
+    let outcome = ending.finished.outcome;
+    let failed = matches!(
+        outcome,
+        Outcome::Error | Outcome::Blocked | Outcome::Interrupted
+    );
+    if run.cause != DETACHED || !failed {
+        return None;
+    }
+    let why = summary(ending.finished);
+    let notice = Notice {
+        kind: Kind::from_outcome(outcome),
+        title: run.skill.clone(),
+        text: format!(
+            "`{}` failed: {why}\n`deft runs show {}` shows its steps",
+            run.skill, run.id
+        ),
+        skill: Some(run.skill.clone()),
+        run: Some(run.id.to_string()),
+        target: None,
+        approval: None,
+        always: false,
+    };
+    Some(Write::Notice {
+        key: notice.kind.word().to_owned(),
+        body: notice.body(),
+        at: ending.at,
+    })
+}
+
 /// Whether a run has told people something, also by the tool that carries messages of deft's own.
 pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
     let mut telling = TELLING.into_iter().chain(channel);
@@ -113,6 +146,7 @@ impl Inner {
         let answer = reply::answer(ending.run, ending.finished, ending.at)?;
         let answers = answer.is_some();
         batch.writes.extend(answer);
+        batch.writes.extend(unwatched_failure(ending));
         let own = batch.writes.clone();
         let mut known = ending.skill.cloned();
         loop {

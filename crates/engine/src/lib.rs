@@ -67,5 +67,8 @@ pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
 
+/// The cause of runs that a person queued and does not watch.
+pub const DETACHED: &str = "detached";
+
 /// The cause of runs that an event fired.
 pub const EVENT: &str = "event";

@@ -53,7 +53,7 @@ mod target;
 
 pub use check::{CheckedRecord, ToolState, Tools, check};
 pub use deft_skillfile::Moment;
-pub use describe::{describe, describe_stored};
+pub use describe::{describe, describe_schedule, describe_stored};
 pub use filter::{Filter, filter};
 pub use job::job;
 pub use merge::merge;

@@ -7,6 +7,7 @@
 mod events;
 mod health;
 mod loss;
+mod log_lines;
 mod model_health;
 mod overdue;
 mod pool;

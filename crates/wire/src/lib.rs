@@ -9,6 +9,7 @@ pub mod budget;
 pub mod chat;
 pub mod check;
 pub mod command;
+pub mod demo;
 pub mod diagnostic;
 pub mod dry_run;
 pub mod event;

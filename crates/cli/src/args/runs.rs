@@ -39,12 +39,12 @@ pub(crate) enum Runs {
     List(RunList),
     /// Show one run and its steps
     Show {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         id: String,
     },
     /// Show the events of a run
     Logs {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         id: String,
         /// Follow until the run ends
         #[arg(long, short)]
@@ -52,14 +52,14 @@ pub(crate) enum Runs {
     },
     /// Cancel a run
     Cancel {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         id: String,
     },
     /// Resume a failed run
     Resume(Resume),
     /// Run again with the same inputs
     Rerun {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         id: String,
         /// Reuse the results of the steps before this one
         #[arg(long, value_name = "STEP")]
@@ -107,7 +107,7 @@ pub(crate) struct RunList {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Resume {
-    /// The run id or a prefix of it
+    /// The run id, a prefix of it, or `last`
     pub id: String,
     /// The revision of the skill to resume with, if it has changed
     #[arg(long, value_name = "WHICH")]
@@ -127,7 +127,7 @@ pub(crate) enum WhichRevision {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Export {
-    /// The run id or a prefix of it
+    /// The run id, a prefix of it, or `last`
     pub id: String,
     /// The file to write [default: print]
     #[arg(long, value_name = "FILE")]
@@ -144,7 +144,7 @@ pub(crate) enum Approvals {
     },
     /// Approve
     Approve {
-        /// The approval id or a prefix of it
+        /// The approval id, a prefix of it, or `last`
         id: String,
         /// Do not ask again for this revision and operation, or for this tool in chats
         #[arg(long)]
@@ -157,12 +157,12 @@ pub(crate) enum Approvals {
     Grants,
     /// Revoke a standing approval
     Revoke {
-        /// The grant id or a prefix of it
+        /// The grant id, a prefix of it, or `last`
         id: String,
     },
     /// Reject, which stops the run
     Reject {
-        /// The approval id or a prefix of it
+        /// The approval id, a prefix of it, or `last`
         id: String,
         /// Skip only this step and continue the run
         #[arg(long)]

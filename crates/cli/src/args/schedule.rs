@@ -1,4 +1,4 @@
-//! `deft schedule …`.
+//! `deft remind` and `deft schedule …`.
 
 use clap::{Args as ClapArgs, Subcommand};
 
@@ -17,7 +17,64 @@ pub(crate) enum Schedule {
     Preview(Preview),
     /// Simulate a period: what would run, be missed or be coalesced
     Simulate(Simulate),
+    /// Give a skill a schedule, in words
+    Add(ScheduleAdd),
+    /// Stop a skill from firing until it is resumed
+    Pause {
+        /// The skill, by id or name
+        #[arg(required = true)]
+        name: Vec<String>,
+    },
+    /// Let a paused skill fire again
+    Resume {
+        /// The skill, by id or name
+        #[arg(required = true)]
+        name: Vec<String>,
+    },
+    /// Remove the schedule of a skill; a reminder is deleted
+    Remove {
+        /// The skill, by id or name
+        #[arg(required = true)]
+        name: Vec<String>,
+    },
 }
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = REMIND_EXAMPLES)]
+pub(crate) struct Remind {
+    /// The text and the time, in either order; quotes are optional
+    #[arg(required = true, value_name = "TEXT WHEN")]
+    pub words: Vec<String>,
+    /// The time zone [default: the host's]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+}
+
+const REMIND_EXAMPLES: &str = "Examples:
+  deft remind drink water in 5m
+  deft remind call mom tomorrow 9:00
+  deft remind \"stand up\" every weekday 9:00
+  deft remind pay the rent 1st of the month 9:00
+
+`deft schedule list` shows reminders, `deft schedule remove NAME` removes one.";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = ADD_EXAMPLES)]
+pub(crate) struct ScheduleAdd {
+    /// The skill, by id or name
+    pub name: String,
+    /// When it fires, in words or as a cron expression
+    #[arg(required = true, value_name = "WHEN")]
+    pub when: Vec<String>,
+    /// The time zone [default: the host's]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+}
+
+const ADD_EXAMPLES: &str = "Examples:
+  deft schedule add digest \"weekdays 9:00\"
+  deft schedule add backup daily 02:30 --tz America/New_York
+  deft schedule add report \"0 9 * * 1-5\"";
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Next {

@@ -18,7 +18,7 @@ pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
         }
         Notices::Retry { id } => {
             let app = App::without_skills(&global.workspace())?;
-            let done = retry(&app, *id, output);
+            let done = retry(&app, id.as_deref(), output);
             app.close();
             done
         }
@@ -66,7 +66,7 @@ fn line(notice: &NoticeView, app: &App) -> Vec<String> {
     ]
 }
 
-fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
+fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
     let retried = notices::retry(app, id)?;
     if output.json {
         output.document(&json!(retried))?;

@@ -17,7 +17,7 @@ pub use history::{
 pub use progress::{Change, Progress};
 pub use start::{
     InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, dry_run, planned_steps, prepare,
-    queue, read_input_file,
+    queue, read_input_file, remaining_steps,
 };
 
 use deft_store::RunRow;

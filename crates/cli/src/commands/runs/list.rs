@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         status: args.status.as_deref().and_then(Choice::from_word),
         outcome: args.outcome.as_deref().and_then(Choice::from_word),
     };
-    let mut pages = runs::list(&app, query);
+    let mut pages = runs::list(&app, &global.workspace(), query)?;
     if output.json {
         return document(&mut pages, args.extent, output);
     }
