@@ -222,17 +222,23 @@ fn read_events(workspace: &Workspace) -> Done<Vec<EventView>> {
 }
 
 fn begun(events: &[EventView], step: &str) -> usize {
-    let begins = |event: &&EventView| match &event.body {
-        EventBody::StepStarted(begin) | EventBody::StepRetried(begin) => begin.step_id == step,
-        _ => false,
+    let begins = |event: &&EventView| {
+        if let EventBody::StepStarted(begin) | EventBody::StepRetried(begin) = &event.body {
+            begin.step_id == step
+        } else {
+            false
+        }
     };
     events.iter().filter(begins).count()
 }
 
 fn succeeded(events: &[EventView], step: &str) -> usize {
-    let succeeds = |event: &&EventView| match &event.body {
-        EventBody::StepCompleted(end) => end.step_id == step && end.success,
-        _ => false,
+    let succeeds = |event: &&EventView| {
+        if let EventBody::StepCompleted(end) = &event.body {
+            end.step_id == step && end.success
+        } else {
+            false
+        }
     };
     events.iter().filter(succeeds).count()
 }

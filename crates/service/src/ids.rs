@@ -139,8 +139,8 @@ pub(crate) fn find_run(app: &App, given: &str) -> Done<RunRow> {
     }
     match app.block_on(app.engine.find_run(given)) {
         Err(Error::UnknownRun { .. }) if !given.starts_with(RUN) => {
-            let whole = app.engine.find_run(&format!("{RUN}{given}"));
-            match app.block_on(whole) {
+            let whole = format!("{RUN}{given}");
+            match app.block_on(app.engine.find_run(&whole)) {
                 Err(Error::UnknownRun { .. }) => Err(IdKind::Run.unknown(given)),
                 found => found.map_err(|error| app::failure(&error)),
             }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use deft_service::time::spoken_length;
 use deft_wire::schedule::{ScheduleAction, ScheduleChange};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::NOTHING_IS_UP;
 use crate::args::{Global, Remind};
@@ -72,14 +72,16 @@ fn when(change: &ScheduleChange, now: Timestamp) -> String {
     }
 }
 
+/// Rounds lengths of time: a moment has passed since "in 2 hours" was read.
+const HALF_A_MINUTE: SignedDuration = SignedDuration::from_secs(30);
+
 /// How far away an instant is: "in 5 min" within the hour, else "in 3 hours".
 fn distance(at: Timestamp, now: Timestamp) -> String {
     let ahead = at.duration_since(now);
     match ahead.as_secs() {
         ..60 => format!("in {} s", ahead.as_secs().max(0)),
-        // A few milliseconds have passed since "in 5m" was read.
         seconds @ 60..3600 => format!("in {} min", (seconds + 30) / 60),
-        _ => format!("in {}", spoken_length(ahead)),
+        _ => format!("in {}", spoken_length(ahead + HALF_A_MINUTE)),
     }
 }
 

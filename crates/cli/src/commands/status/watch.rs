@@ -41,11 +41,8 @@ pub(super) fn run(global: &Global, output: &Output) -> Done {
             Some(Key::Interrupt) => return Ok(ExitCode::from(INTERRUPTED)),
             Some(Key::Up) => selected.move_by(-1, &view),
             Some(Key::Down) => selected.move_by(1, &view),
-            Some(key @ (Key::Approve | Key::Reject)) => {
-                if let Some(approval) = view.approvals.get(selected.at) {
-                    said = decide(approval, key, global);
-                }
-            }
+            Some(Key::Approve) => said = selected.decide(&view, ApprovalAnswer::Yes, global),
+            Some(Key::Reject) => said = selected.decide(&view, ApprovalAnswer::No, global),
             Some(Key::Other) | None => {}
         }
         view = reader.read()?;
@@ -72,17 +69,23 @@ impl Selection {
         self.select(self.at.saturating_add_signed(step).min(last), view);
     }
 
+    /// Answers the question, and says what became of it.
+    fn decide(&self, view: &StatusView, given: ApprovalAnswer, global: &Global) -> String {
+        let approval = view.approvals.get(self.at);
+        approval.map_or(String::new(), |approval| decide(approval, given, global))
+    }
+
     fn select(&mut self, at: usize, view: &StatusView) {
         self.at = at;
         self.id = view.approvals.get(at).map(|approval| approval.id.clone());
     }
 }
 
-/// Answers a question, and says what became of it.
-fn decide(approval: &ApprovalView, key: Key, global: &Global) -> String {
-    let (given, word) = match key {
-        Key::Approve => (ApprovalAnswer::Yes, "approved"),
-        _ => (ApprovalAnswer::No, "rejected"),
+fn decide(approval: &ApprovalView, given: ApprovalAnswer, global: &Global) -> String {
+    let word = match given {
+        ApprovalAnswer::Yes => "approved",
+        ApprovalAnswer::No => "rejected",
+        ApprovalAnswer::Skip => "skipped",
     };
     let answered = App::without_skills(&global.workspace()).and_then(|app| {
         let answered = answer(&app, &approval.id, given, false, BY);
