@@ -33,7 +33,7 @@ pub use cron::Cron;
 pub use duration::{LengthError, from_seconds, hours, minutes, parse_duration, parse_length};
 pub use error::Error;
 pub use misfire::{Due, LATE, OmitReason, OmittedSlots, Rule, Slot, due};
-pub use parse::{EXAMPLES, parse_future, parse_schedule, parse_when};
+pub use parse::{parse_future, parse_schedule};
 pub use prose::{PhraseClock, PhraseField, days_at, read_phrase, spelled_length};
 pub use reminder::{ReminderWords, split_reminder};
 pub use schedule::Schedule;

@@ -12,12 +12,12 @@ use crate::spoken::day_and_time;
 use crate::when::When;
 
 /// Phrases that deft reads, for the hints of errors.
-pub const EXAMPLES: &str = "examples: `in 5m`, `at 17:30`, `tomorrow 9:00`, `friday 15:00`, \
+pub(crate) const EXAMPLES: &str = "examples: `in 5m`, `at 17:30`, `tomorrow 9:00`, `friday 15:00`, \
     `every weekday 9:00`, `every 2 hours`, `1st of the month 9:00`, or cron: `0 9 * * 1-5`";
 
 /// Reads when something fires: words such as `weekdays 9:00`, `in 5m` and `tomorrow 9:00`, an instant,
 /// or a cron expression. Wall times are in `zone`, delays and days count from `now`.
-pub fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<When, Error> {
+pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<When, Error> {
     let clock = PhraseClock { now, zone };
     match read_phrase(text, PhraseField::When, &clock)? {
         Some(when) => Ok(when),

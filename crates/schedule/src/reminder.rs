@@ -127,8 +127,21 @@ fn is_monthly(words: &[&str]) -> bool {
 
 fn begins_days(words: &[&str]) -> bool {
     let days = [
-        "day", "weekday", "weekend", "week", "month", "year", "morning", "afternoon", "evening",
-        "night", "other", "hour", "minute", "working", "work",
+        "day",
+        "weekday",
+        "weekend",
+        "week",
+        "month",
+        "year",
+        "morning",
+        "afternoon",
+        "evening",
+        "night",
+        "other",
+        "hour",
+        "minute",
+        "working",
+        "work",
     ];
     let first = words.first().copied().unwrap_or_default();
     days.contains(&first) || is_weekday(first) || is_monthly(words)

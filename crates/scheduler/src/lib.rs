@@ -6,8 +6,8 @@
 
 mod events;
 mod health;
-mod loss;
 mod log_lines;
+mod loss;
 mod model_health;
 mod overdue;
 mod pool;

@@ -33,9 +33,10 @@ pub(crate) async fn log_recovery(engine: &Engine, runs: &[RunId]) {
         named.push(format!("{more} more"));
     }
     let noun = if runs.len() == 1 { "run" } else { "runs" };
-    let named = match named.is_empty() {
-        true => String::new(),
-        false => format!(": {}", named.join("; ")),
+    let named = if named.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", named.join("; "))
     };
     tracing::info!("resuming {} interrupted {noun}{named}", runs.len());
 }

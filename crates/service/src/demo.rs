@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -26,17 +26,14 @@ const SKILL: &str = include_str!("../defaults/crash-demo.yaml");
 /// The steps that must not run twice, in order.
 const STEPS: [&str; 5] = ["one", "two", "three", "four", "five"];
 
-/// The process is killed while it waits behind this step.
+/// The process is killed after this step, while it waits.
 const KILL_AFTER: &str = "two";
-
-/// The wait in which it is killed.
-const KILL_IN: &str = "rest_2";
 
 /// The run of a demo takes a tenth of this.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How often the journal is read.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a demo does, as it does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +75,7 @@ pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashRepo
     let mut first = home.start(&["run", "crash-demo"])?;
     report(DemoProgress::Started { pid: first.id() });
     follow(&workspace, &mut first, &mut seen, report, |events| {
-        begun(events, KILL_IN) > 0
+        succeeded(events, KILL_AFTER) > 0
     })?;
     kill(&mut first)?;
     report(DemoProgress::Killed { pid: first.id() });
@@ -107,7 +104,10 @@ impl DemoHome {
         let broken = |problem| Failure::file(&path, "create", &problem);
         // What another process with this number left behind.
         drop(fs::remove_dir_all(&path));
-        fs::DirBuilder::new().mode(0o700).create(&path).map_err(broken)?;
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(broken)?;
         let home = Self(path.clone());
         let files = path.join("files");
         fs::create_dir_all(path.join("skills")).map_err(broken)?;
@@ -136,14 +136,16 @@ impl DemoHome {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
-        child.map(ChildGuard).map_err(|problem| unstartable(&problem))
+        child
+            .map(ChildGuard)
+            .map_err(|problem| unstartable(&problem))
     }
 }
 
 impl Drop for DemoHome {
     fn drop(&mut self) {
         // The system removes what is left of it.
-        drop(fs::remove_dir_all::<&Path>(&self.0));
+        drop(fs::remove_dir_all(&self.0));
     }
 }
 
@@ -175,8 +177,7 @@ fn unstartable(problem: &std::io::Error) -> Failure {
 /// SIGKILL: the process cannot write another byte.
 fn kill(child: &mut ChildGuard) -> Done<()> {
     let killed = child.0.kill().and_then(|()| child.0.wait());
-    let failed =
-        |problem| Failure::internal("demo", format!("cannot kill the process: {problem}"));
+    let failed = |problem| Failure::internal("demo", format!("cannot kill the process: {problem}"));
     killed.map(drop).map_err(failed)
 }
 
@@ -270,7 +271,9 @@ fn verify(
         })
         .collect();
     let once = |step: &CrashStep| step.begun == 1 && step.succeeded == 1;
-    let split = steps.iter().any(|step| step.before_crash && step.id == KILL_AFTER)
+    let split = steps
+        .iter()
+        .any(|step| step.before_crash && step.id == KILL_AFTER)
         && steps.iter().any(|step| !step.before_crash);
     let written: Vec<&str> = lines.lines().collect();
     let gap = detail.interruptions.first();

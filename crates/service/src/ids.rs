@@ -11,7 +11,7 @@ use crate::app::{self, App};
 use crate::store;
 
 /// The word for the newest one.
-pub const LAST: &str = "last";
+pub(crate) const LAST: &str = "last";
 
 /// The most candidates that a message names.
 const MOST_NAMED: usize = 5;

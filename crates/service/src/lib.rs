@@ -13,7 +13,7 @@ pub mod demo;
 pub mod doctor;
 pub mod doorbell;
 mod health;
-pub mod ids;
+mod ids;
 pub mod jobs;
 mod kept_skills;
 pub mod library;

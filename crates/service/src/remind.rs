@@ -87,6 +87,9 @@ fn numbered(text: &str, number: usize) -> String {
         }
         name.push_str(&cut);
     }
+    if !name.contains(char::is_alphanumeric) {
+        "Reminder".clone_into(&mut name);
+    }
     match number {
         1 => name,
         number => format!("{name} {number}"),
@@ -101,9 +104,13 @@ mod tests {
     fn names_are_short_and_differ() {
         assert_eq!(numbered("Drink water", 1), "Drink water");
         assert_eq!(numbered("Drink water", 3), "Drink water 3");
+        assert_eq!(numbered("!", 1), "Reminder");
         let long = "Read the minutes of the meeting and of the one before it, and answer both";
         let name = numbered(long, 1);
-        assert!(name.len() <= LONGEST_NAME && long.starts_with(&name), "{name}");
+        assert!(
+            name.len() <= LONGEST_NAME && long.starts_with(&name),
+            "{name}"
+        );
     }
 
     #[test]

@@ -59,7 +59,9 @@ fn text(line: &LogLine, zone: &TimeZone, color: bool) -> StyledText {
     };
     let mut said = line.message.replace('\n', "\n    ");
     for (name, value) in &line.fields {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         said.push_str(&format!(" {name}={}", value.replace('\n', " ")));
     }
     let Some(at) = at else {

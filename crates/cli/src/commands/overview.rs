@@ -58,7 +58,10 @@ fn suggestions(view: &StatusView) -> Vec<Suggestion> {
         ),
         (
             !view.failed.is_empty(),
-            ("deft runs list", "what failed; `deft runs show ID` says why"),
+            (
+                "deft runs list",
+                "what failed; `deft runs show ID` says why",
+            ),
         ),
         (
             view.skills == 0,

@@ -24,10 +24,7 @@ pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -
         return Ok(ExitCode::SUCCESS);
     }
     output.data(sentence(noun, change, Timestamp::now()))?;
-    let will_fire = matches!(
-        change.change,
-        ScheduleAction::Set | ScheduleAction::Resumed
-    );
+    let will_fire = matches!(change.change, ScheduleAction::Set | ScheduleAction::Resumed);
     if let Some(reason) = change.disabled_reason.filter(|_| will_fire) {
         let skill = &change.skill;
         output.note(&format!(
@@ -102,7 +99,11 @@ mod tests {
             disabled_reason: None,
             daemon_running: true,
         };
-        sentence("reminder", &change, "2026-02-14T14:00:00.2Z".parse().unwrap())
+        sentence(
+            "reminder",
+            &change,
+            "2026-02-14T14:00:00.2Z".parse().unwrap(),
+        )
     }
 
     #[test]
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(
             said(ScheduleAction::Resumed, daily, at),
             "reminder `Drink water` resumed: every day at 09:00 (Europe/Berlin), \
-             next tomorrow at 09:00, in 17 hours"
+             next tomorrow at 09:00, in 18 hours"
         );
         assert_eq!(
             said(ScheduleAction::Deleted, daily, None),

@@ -38,7 +38,7 @@ const SLOW: &str = "name: slow\ndescription: Takes its time\nsteps:\n  - {id: a,
 fn an_interrupted_run_says_so() {
     let world = World::new();
     world.write("home/skills/slow.yaml", SLOW);
-    let mut first = Daemon::start(&world);
+    let first = Daemon::start(&world);
     let queued = world.output(&["run", "slow", "--detach"]);
     let id = String::from_utf8(queued.stdout).unwrap().trim().to_owned();
     crate::daemon::wait_for("the wait", || {

@@ -55,11 +55,23 @@ fn the_last_question_and_the_last_job() {
         assert_eq!(world.code(&["run", "asks", "--no-input"]), 5);
     }
     let waiting = world.json(&["approvals", "list", "--json"]);
-    let ids: Vec<&str> = waiting["approvals"].as_array().unwrap().iter().map(|a| text(a, "id")).collect();
-    let common = ids[0].chars().zip(ids[1].chars()).take_while(|(a, b)| a == b).count();
+    let ids: Vec<&str> = waiting["approvals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| text(a, "id"))
+        .collect();
+    let common = ids[0]
+        .chars()
+        .zip(ids[1].chars())
+        .take_while(|(a, b)| a == b)
+        .count();
     let refused = world.json(&["approvals", "approve", &ids[0][..common], "--json"]);
     assert_eq!(refused["error"]["code"], "ambiguous", "{refused:#}");
-    assert!(text(&refused["error"], "hint").contains("asks: Look?"), "{refused:#}");
+    assert!(
+        text(&refused["error"], "hint").contains("asks: Look?"),
+        "{refused:#}"
+    );
     let approved = world.json(&["approvals", "approve", "last", "--json"]);
     assert_eq!(approved["approval"]["answer"], "yes", "{approved:#}");
     // What is answered is not the last one that waits.
@@ -67,8 +79,11 @@ fn the_last_question_and_the_last_job() {
     assert_ne!(rejected["approval"]["id"], approved["approval"]["id"]);
 
     let job = world.json(&[
-        "jobs", "queue", "name=hello",
-        "action={\"type\":\"tool_call\",\"toolName\":\"time.now\",\"parameters\":{}}", "--json",
+        "jobs",
+        "queue",
+        "name=hello",
+        "action={\"type\":\"tool_call\",\"toolName\":\"time.now\",\"parameters\":{}}",
+        "--json",
     ]);
     let shown = world.json(&["jobs", "show", "last", "--json"]);
     assert_eq!(shown["job"]["taskId"], job["taskId"], "{shown:#}");

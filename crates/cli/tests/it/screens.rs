@@ -50,15 +50,29 @@ fn stable_word(word: &str) -> String {
 fn instants(line: &str) -> String {
     let mut line = line.to_owned();
     for day in [
-        "today", "tomorrow", "on Monday #-#-#", "on Tuesday #-#-#", "on Wednesday #-#-#",
-        "on Thursday #-#-#", "on Friday #-#-#", "on Saturday #-#-#", "on Sunday #-#-#",
+        "today",
+        "tomorrow",
+        "on Monday #-#-#",
+        "on Tuesday #-#-#",
+        "on Wednesday #-#-#",
+        "on Thursday #-#-#",
+        "on Friday #-#-#",
+        "on Saturday #-#-#",
+        "on Sunday #-#-#",
     ] {
         line = line.replace(day, "[day]");
     }
     for day in ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] {
         line = line.replace(&format!(" {day} #:#"), " [day] #:#");
     }
-    for distance in ["# s ago", "# min ago", "in # s", "in # min", "in # hours", "in # days"] {
+    for distance in [
+        "# s ago",
+        "# min ago",
+        "in # s",
+        "in # min",
+        "in # hours",
+        "in # days",
+    ] {
         line = line.replace(distance, "[distance]");
     }
     line.replace(" now ", " [distance] ")

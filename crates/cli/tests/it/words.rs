@@ -31,11 +31,19 @@ fn a_reminder_is_one_sentence() {
     let shown = [
         both_widths(&world, &["remind", "drink water", "in", "5m"]),
         // Without quotes, and with the time first.
-        screen(&world, &["remind", "me", "to", "stand", "up", "every", "2", "hours"], 80),
+        screen(
+            &world,
+            &["remind", "me", "to", "stand", "up", "every", "2", "hours"],
+            80,
+        ),
         screen(&world, &["remind", "tomorrow", "9:00", "call", "mom"], 80),
         screen(&world, &["remind", "soon"], 80),
         screen(&world, &["remind", "pay", "2020-01-01", "9:00"], 80),
-        screen(&world, &["remind", "pay", "rent", "every", "month", "at", "9:00"], 80),
+        screen(
+            &world,
+            &["remind", "pay", "rent", "every", "month", "at", "9:00"],
+            80,
+        ),
     ];
     insta::assert_snapshot!(shown.join("\n"));
 }
@@ -81,7 +89,11 @@ fn a_schedule_is_added_paused_resumed_and_removed() {
         screen(&world, &["schedule", "remove", "digest"], 80),
         screen(&world, &["schedule", "pause", "digest"], 80),
         screen(&world, &["schedule", "add", "digset", "daily 9:00"], 80),
-        screen(&world, &["schedule", "add", "digest", "whenever it rains"], 80),
+        screen(
+            &world,
+            &["schedule", "add", "digest", "whenever it rains"],
+            80,
+        ),
     ];
     insta::assert_snapshot!(shown.join("\n"));
     // The schedule is an overlay; the file is the person's.
@@ -93,7 +105,14 @@ fn a_schedule_is_added_paused_resumed_and_removed() {
 fn a_schedule_of_a_file_is_replaced_and_restored() {
     let world = home();
     let set = world.json(&[
-        "schedule", "add", "report", "mondays", "8:00", "--tz", "America/New_York", "--json",
+        "schedule",
+        "add",
+        "report",
+        "mondays",
+        "8:00",
+        "--tz",
+        "America/New_York",
+        "--json",
     ]);
     assert_eq!(set["zone"], "America/New_York", "{set:#}");
     assert_eq!(schedule(&world, "report")["words"], "at 08:00 on Monday");
@@ -118,7 +137,14 @@ fn records_take_words() {
             "trigger_config": {"when": when},
         });
         let args = args.to_string();
-        world.json(&["tools", "call", "memory_store_skill", "--args", &args, "--json"])
+        world.json(&[
+            "tools",
+            "call",
+            "memory_store_skill",
+            "--args",
+            &args,
+            "--json",
+        ])
     };
     let stored = store("1st of the month 9:00");
     let words = stored["value"]["skill"]["trigger"]["words"].clone();
@@ -127,7 +153,10 @@ fn records_take_words() {
     let words = stored["value"]["skill"]["trigger"]["words"].clone();
     assert_eq!(words, "at 09:00, Monday to Friday", "{stored:#}");
     let refused = store("whenever it rains");
-    assert!(refused.to_string().contains("every 30 minutes"), "{refused:#}");
+    assert!(
+        refused.to_string().contains("every 30 minutes"),
+        "{refused:#}"
+    );
 }
 
 /// A skill that no home has is a mistake, not an empty list.

@@ -99,12 +99,21 @@ fn days_of_month<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
         words => words,
     };
     let (day, rest) = match words {
-        ["last", "day", "of", "the" | "every" | "each" | "a", "month", rest @ ..] => {
-            ("L".to_owned(), rest)
-        }
-        [day, "of", "the" | "every" | "each" | "a", "month", rest @ ..] => {
-            (ordinal(day)?.to_string(), rest)
-        }
+        [
+            "last",
+            "day",
+            "of",
+            "the" | "every" | "each" | "a",
+            "month",
+            rest @ ..,
+        ] => ("L".to_owned(), rest),
+        [
+            day,
+            "of",
+            "the" | "every" | "each" | "a",
+            "month",
+            rest @ ..,
+        ] => (ordinal(day)?.to_string(), rest),
         _ => return None,
     };
     let fields = format!("{day} * *");

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use deft_store::Grant;
-use deft_wire::approval::GrantView;
 use deft_wire::Done;
+use deft_wire::approval::GrantView;
 
 use crate::app::App;
 use crate::ids::IdKind;

@@ -18,8 +18,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::workspace::Workspace;
 use source::{ScheduledSkill, Source};
 
-pub use change::{add, pause, remove, resume};
 pub(crate) use change::{NOTIFY, finish, read_zone, trigger_config};
+pub use change::{add, pause, remove, resume};
 pub use simulate::{SimulationRequest, SimulationResult, simulate};
 
 /// Which fires are wanted.

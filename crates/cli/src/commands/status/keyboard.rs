@@ -51,7 +51,9 @@ impl Keyboard {
         tcsetattr(io::stdin(), OptionalActions::Now, &keys)
             .map_err(|error| broken(error.into()))?;
         let keyboard = Self { before, signals };
-        Stream::Out.write(StyledText::enter_screen()).map_err(broken)?;
+        Stream::Out
+            .write(StyledText::enter_screen())
+            .map_err(broken)?;
         Ok(keyboard)
     }
 
@@ -76,7 +78,7 @@ impl Drop for Keyboard {
     fn drop(&mut self) {
         // A terminal that went away needs no restoring.
         drop(Stream::Out.write(StyledText::leave_screen()));
-        drop(tcsetattr(io::stdin(), OptionalActions::Now, &self.before));
+        let _restored = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }
 
@@ -114,11 +116,8 @@ fn listen() -> io::Result<PipeReader> {
         SignalKind::hangup(),
     ];
     let inside = runtime.enter();
-    let [mut interrupt, mut terminate, mut hangup] = [
-        signal(kinds[0])?,
-        signal(kinds[1])?,
-        signal(kinds[2])?,
-    ];
+    let [mut interrupt, mut terminate, mut hangup] =
+        [signal(kinds[0])?, signal(kinds[1])?, signal(kinds[2])?];
     drop(inside);
     std::thread::spawn(move || {
         runtime.block_on(async {

@@ -1,7 +1,7 @@
 //! `deft status`: the state of the home on one screen.
 
-pub(crate) mod render;
 mod keyboard;
+pub(crate) mod render;
 mod watch;
 
 use std::process::ExitCode;

@@ -193,7 +193,12 @@ impl Frame<'_> {
         if self.view.failed.is_empty() {
             return vec![Row::note("none in 24 h")];
         }
-        let mut rows: Vec<Row> = self.view.failed.iter().map(|run| self.failure(run)).collect();
+        let mut rows: Vec<Row> = self
+            .view
+            .failed
+            .iter()
+            .map(|run| self.failure(run))
+            .collect();
         let more = more(self.view.failed_total, rows.len());
         rows.extend(more.map(|more| Row::note(format!("{more} more: `deft runs list`"))));
         rows

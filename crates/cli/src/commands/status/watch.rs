@@ -114,7 +114,11 @@ fn draw(view: &StatusView, reader: &StatusReader, selected: usize, said: &str, o
         color,
         selected: (!view.approvals.is_empty()).then_some(selected),
     };
-    let keys = if view.approvals.is_empty() { QUIT } else { KEYS };
+    let keys = if view.approvals.is_empty() {
+        QUIT
+    } else {
+        KEYS
+    };
     let mut lines = frame.lines();
     // The last lines are for the result of the last key and for the keys.
     lines.truncate(height.saturating_sub(3));
@@ -137,10 +141,7 @@ mod tests {
 
     #[test]
     fn a_selection_stays_inside_the_list() {
-        let mut selection = Selection {
-            at: 3,
-            id: None,
-        };
+        let mut selection = Selection { at: 3, id: None };
         let view = serde_json::from_value(serde_json::json!({
             "home": "/h", "home_exists": true, "skills": 0, "broken": 0,
             "at": "2026-02-14T13:00:00Z", "zone": "UTC",
