@@ -3,6 +3,7 @@
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::Roots;
+use crate::complete;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
@@ -22,25 +23,24 @@ pub(crate) enum Schedule {
     /// Stop a skill from firing until it is resumed
     Pause {
         /// The skill, by id or name
-        #[arg(required = true)]
+        #[arg(required = true, add = complete::skills())]
         name: Vec<String>,
     },
     /// Let a paused skill fire again
     Resume {
         /// The skill, by id or name
-        #[arg(required = true)]
+        #[arg(required = true, add = complete::skills())]
         name: Vec<String>,
     },
     /// Remove the schedule of a skill; a reminder is deleted
     Remove {
         /// The skill, by id or name
-        #[arg(required = true)]
+        #[arg(required = true, add = complete::skills())]
         name: Vec<String>,
     },
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = REMIND_EXAMPLES)]
 pub(crate) struct Remind {
     /// The text and the time, in either order; quotes are optional
     #[arg(required = true, value_name = "TEXT WHEN")]
@@ -50,18 +50,10 @@ pub(crate) struct Remind {
     pub tz: Option<String>,
 }
 
-const REMIND_EXAMPLES: &str = "Examples:
-  deft remind drink water in 5m
-  deft remind call mom tomorrow 9:00
-  deft remind \"stand up\" every weekday 9:00
-  deft remind pay the rent 1st of the month 9:00
-
-`deft schedule list` shows reminders, `deft schedule remove NAME` removes one.";
-
 #[derive(Debug, ClapArgs)]
-#[command(after_help = ADD_EXAMPLES)]
 pub(crate) struct ScheduleAdd {
     /// The skill, by id or name
+    #[arg(add = complete::skills())]
     pub name: String,
     /// When it fires, in words or as a cron expression
     #[arg(required = true, value_name = "WHEN")]
@@ -71,14 +63,10 @@ pub(crate) struct ScheduleAdd {
     pub tz: Option<String>,
 }
 
-const ADD_EXAMPLES: &str = "Examples:
-  deft schedule add digest \"weekdays 9:00\"
-  deft schedule add backup daily 02:30 --tz America/New_York
-  deft schedule add report \"0 9 * * 1-5\"";
-
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Next {
     /// The skill, by id or name
+    #[arg(add = complete::skills())]
     pub name: String,
     /// Number of fires to show
     #[arg(short, default_value_t = 5, value_parser = count())]

@@ -13,7 +13,7 @@ use super::{find_row, view};
 use crate::app::{self, App};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
-use crate::{ids, store};
+use crate::{ids, store, trash};
 
 /// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,26 +33,24 @@ pub struct RunPages<'a> {
     end: Option<PageEnd>,
 }
 
-/// Lists runs. A skill that no run and no file has is a mistake.
-pub fn list<'a>(app: &'a App, workspace: &Workspace, query: RunQuery) -> Done<RunPages<'a>> {
-    if let Some(skill) = &query.skill {
-        check_skill(app, workspace, skill)?;
-    }
+/// Lists runs.
+pub fn list(app: &App, query: RunQuery) -> RunPages<'_> {
     let filter = RunFilter {
         skill: query.skill,
         statuses: query.status.into_iter().collect(),
         outcomes: query.outcome.into_iter().collect(),
         ..RunFilter::default()
     };
-    Ok(RunPages {
+    RunPages {
         app,
         filter,
         end: None,
-    })
+    }
 }
 
-/// A skill that was deleted still has its runs.
-fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
+/// Refuses the name of a skill that neither the home nor a run has. A skill that was deleted still has
+/// its runs.
+pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
     let filter = RunFilter {
         skill: Some(skill.to_owned()),
         ..RunFilter::default()
@@ -197,10 +195,31 @@ pub fn export(app: &App, id: &str) -> Done<RunArchive> {
         .map_err(|error| app::failure(&error))
 }
 
+/// How runs are deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PruneMode {
+    /// Nothing is deleted.
+    DryRun,
+    /// They move to the trash.
+    Trash,
+    /// They are gone for good.
+    Forever,
+}
+
 /// Deletes runs that ended before an instant, or only says which.
-pub fn prune(app: &App, before: Timestamp, dry_run: bool) -> Done<PrunedRuns> {
-    let pruned = app.block_on(app.engine.prune(before, dry_run));
-    let pruned = pruned.map_err(|error| app::failure(&error))?;
+pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
+    let dry_run = mode == PruneMode::DryRun;
+    let pruned = app.block_on(async {
+        if mode == PruneMode::Trash {
+            let found = app.engine.prune(before, true).await;
+            let found = found.map_err(|error| app::failure(&error))?;
+            if !found.runs.is_empty() {
+                trash::put_runs(&app.engine, app.home(), &found.runs).await?;
+            }
+        }
+        let pruned = app.engine.prune(before, dry_run).await;
+        pruned.map_err(|error| app::failure(&error))
+    })?;
     Ok(PrunedRuns {
         ok: true,
         dry_run,
