@@ -5,7 +5,7 @@
 //! and its tools are there (S0.28, S0.59).
 
 use deft_model::{Object, Skill};
-use deft_schedule::{PhraseClock, When, parse_zone, read_phrase};
+use deft_schedule::{FireTime, PhraseClock, parse_future, parse_zone, read_phrase};
 use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, Severity, parse};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -172,6 +172,12 @@ impl Reader<'_> {
         let Some(key) = key.filter(|key| timed && says_when(key)) else {
             return problem;
         };
+        if let Some(refused) = self.unreadable_words(key) {
+            return Problem {
+                hint: refused.hint,
+                ..Problem::new(problem.field, refused.message)
+            };
+        }
         match self.read(key) {
             Some(Err(refused)) => Problem {
                 hint: refused.hint,
@@ -189,8 +195,16 @@ impl Reader<'_> {
         }
     }
 
+    /// Why the words of `when` mean no time, if they stand alone.
+    fn unreadable_words(&self, key: &str) -> Option<deft_schedule::Error> {
+        let text = self.config()?.get(key)?.as_str()?;
+        let alone = key == "when" && self.timings() == 1;
+        let read = || parse_future(text, &self.zone(), self.moment.now).err();
+        alone.then(read).flatten()
+    }
+
     /// What a timing in prose means.
-    fn read(&self, key: &str) -> Option<Result<Option<When>, deft_schedule::Error>> {
+    fn read(&self, key: &str) -> Option<Result<Option<FireTime>, deft_schedule::Error>> {
         let value = self.config()?.get(key)?;
         // A number in quotes is a number that does not fit, and no words, where words are not meant.
         let prose = WORDED.contains(&key) || crate::json::number(value).is_none();

@@ -5,11 +5,11 @@ use jiff::tz::TimeZone;
 
 use crate::at::parse_at;
 use crate::error::{Error, quote};
+use crate::fire_time::FireTime;
 use crate::phrase::is_date;
 use crate::prose::{PhraseClock, PhraseField, read_phrase};
 use crate::schedule::Schedule;
 use crate::spoken::day_and_time;
-use crate::when::When;
 
 /// Phrases that deft reads, for the hints of errors.
 pub(crate) const EXAMPLES: &str = "examples: `in 5m`, `at 17:30`, `tomorrow 9:00`, `friday 15:00`, \
@@ -17,12 +17,12 @@ pub(crate) const EXAMPLES: &str = "examples: `in 5m`, `at 17:30`, `tomorrow 9:00
 
 /// Reads when something fires: words such as `weekdays 9:00`, `in 5m` and `tomorrow 9:00`, an instant,
 /// or a cron expression. Wall times are in `zone`, delays and days count from `now`.
-pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<When, Error> {
+pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireTime, Error> {
     let clock = PhraseClock { now, zone };
     match read_phrase(text, PhraseField::When, &clock)? {
         Some(when) => Ok(when),
         None => match parse_at(text, zone) {
-            Ok(at) => Ok(When::At(at)),
+            Ok(at) => Ok(FireTime::At(at)),
             Err(error) if is_date(text.trim()) => Err(error),
             Err(_) if looks_like_cron(text) => Err(cron_error(text, zone, now)),
             Err(_) => Err(unknown(text)),
@@ -31,9 +31,9 @@ pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<
 }
 
 /// The same for something that is to fire: an instant that has passed is an error.
-pub fn parse_future(text: &str, zone: &TimeZone, now: Timestamp) -> Result<When, Error> {
+pub fn parse_future(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireTime, Error> {
     match parse_when(text, zone, now)? {
-        When::At(at) if at <= now => {
+        FireTime::At(at) if at <= now => {
             let when = day_and_time(at, now, zone);
             let message = format!("{} is in the past: it was {when}", quote(text.trim()));
             Err(Error::new(message).hint("give a time that lies ahead, such as `tomorrow 9:00`"))

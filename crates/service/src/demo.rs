@@ -32,6 +32,9 @@ const KILL_AFTER: &str = "two";
 /// The run of a demo takes a tenth of this.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// More than the steps write.
+const MOST_BYTES: u64 = 4096;
+
 /// How often the journal is read.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -75,7 +78,7 @@ pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashRepo
     let mut first = home.start(&["run", "crash-demo"])?;
     report(DemoProgress::Started { pid: first.id() });
     follow(&workspace, &mut first, &mut seen, report, |events| {
-        succeeded(events, KILL_AFTER) > 0
+        count_successes(events, KILL_AFTER) > 0
     })?;
     kill(&mut first)?;
     report(DemoProgress::Killed { pid: first.id() });
@@ -90,7 +93,7 @@ pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashRepo
     let app = App::to_read(&workspace)?;
     let detail = runs::detail(&app, LAST)?;
     let events = runs::events(&app, LAST)?;
-    let lines = fs::read_to_string(home.lines()).unwrap_or_default();
+    let lines = deft_registry::read_text(&home.lines(), MOST_BYTES).unwrap_or_default();
     app.close();
     Ok(verify(&detail, &before, &events, &lines))
 }
@@ -194,7 +197,7 @@ fn follow(
         let over = child.0.try_wait().is_ok_and(|status| status.is_some());
         let events = read_events(workspace)?;
         for step in STEPS {
-            if succeeded(&events, step) > 0 && !seen.contains(&step) {
+            if count_successes(&events, step) > 0 && !seen.contains(&step) {
                 seen.push(step);
                 report(DemoProgress::StepDone { step });
             }
@@ -222,7 +225,7 @@ fn read_events(workspace: &Workspace) -> Done<Vec<EventView>> {
     Ok(events)
 }
 
-fn begun(events: &[EventView], step: &str) -> usize {
+fn count_begins(events: &[EventView], step: &str) -> usize {
     let begins = |event: &&EventView| {
         if let EventBody::StepStarted(begin) | EventBody::StepRetried(begin) = &event.body {
             begin.step_id == step
@@ -233,7 +236,7 @@ fn begun(events: &[EventView], step: &str) -> usize {
     events.iter().filter(begins).count()
 }
 
-fn succeeded(events: &[EventView], step: &str) -> usize {
+fn count_successes(events: &[EventView], step: &str) -> usize {
     let succeeds = |event: &&EventView| {
         if let EventBody::StepCompleted(end) = &event.body {
             end.step_id == step && end.success
@@ -265,9 +268,9 @@ fn verify(
         .iter()
         .map(|step| CrashStep {
             id: (*step).to_owned(),
-            begun: begun(events, step),
-            succeeded: succeeded(events, step),
-            before_crash: succeeded(before, step) > 0,
+            begun: count_begins(events, step),
+            succeeded: count_successes(events, step),
+            before_crash: count_successes(before, step) > 0,
         })
         .collect();
     let once = |step: &CrashStep| step.begun == 1 && step.succeeded == 1;

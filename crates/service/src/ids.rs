@@ -56,22 +56,19 @@ impl IdKind {
         }
     }
 
-    fn code(self) -> &'static str {
-        match self {
-            Self::Run | Self::Job => "unknown_run",
-            Self::Question => "unknown_approval",
-            Self::Grant => "unknown_grant",
-            Self::Conversation => "unknown_conversation",
-        }
-    }
-
     /// An id that names nothing.
     pub(crate) fn unknown(self, given: &str) -> Failure {
         let message = match given {
             LAST => format!("no {} yet", self.noun()),
             given => format!("unknown {} `{given}`", self.noun()),
         };
-        Failure::input(self.code(), message).hint(format!("`{}` shows them", self.list()))
+        let failure = match self {
+            Self::Run | Self::Job => Failure::input("unknown_run", message),
+            Self::Question => Failure::input("unknown_approval", message),
+            Self::Grant => Failure::input("unknown_grant", message),
+            Self::Conversation => Failure::input("unknown_conversation", message),
+        };
+        failure.hint(format!("`{}` shows them", self.list()))
     }
 
     /// A beginning that fits several ids. The candidates are named, because ids of one day begin alike.

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use deft_model::Object;
+use deft_registry::open_regular;
 use deft_wire::log::{LogDocument, LogLine};
 use deft_wire::{Done, Failure};
 
@@ -37,8 +38,9 @@ impl LogReader {
         let mut number = 1;
         while lines.len() < count {
             let older = rotated(&self.path, number);
-            let text = match fs::read_to_string(&older) {
-                Ok(text) => text,
+            let mut text = String::new();
+            match open_regular(&older).and_then(|mut file| read_to_end(&mut file, &mut text)) {
+                Ok(()) => {}
                 Err(problem) if problem.kind() == ErrorKind::NotFound => break,
                 Err(problem) => return Err(Failure::file(&older, "read", &problem)),
             };
@@ -61,7 +63,7 @@ impl LogReader {
             read_to_end(file, &mut text).map_err(unread)?;
         }
         if self.is_rotated() {
-            match File::open(&self.path) {
+            match open_regular(&self.path) {
                 Ok(file) => read_to_end(self.file.insert(file), &mut text).map_err(unread)?,
                 Err(problem) if problem.kind() == ErrorKind::NotFound => self.file = None,
                 Err(problem) => return Err(unread(problem)),

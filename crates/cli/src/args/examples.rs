@@ -18,11 +18,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("doctor", &["deft doctor", "deft doctor --fix"]),
     (
         "status",
-        &[
-            "deft status",
-            "deft status --watch",
-            "deft status --json",
-        ],
+        &["deft status", "deft status --watch", "deft status --json"],
     ),
     ("logs", &["deft logs", "deft logs -f", "deft logs -n 500"]),
     ("demo", &["deft demo crash"]),

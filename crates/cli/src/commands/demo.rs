@@ -22,7 +22,9 @@ fn crash(output: &Output) -> Done {
         "A workflow writes five lines, one step each. Each step may run only once.\n\
          Its process is killed in the middle; another one resumes the run.\n",
     );
-    let report = demo::crash(say_above, &mut |progress| output.note(&told(&progress)))?;
+    let report = demo::crash(say_above, &mut |progress| {
+        output.note(&describe_progress(&progress))
+    })?;
     if output.json {
         output.document(&report)?;
     } else {
@@ -31,7 +33,7 @@ fn crash(output: &Output) -> Done {
     Ok(ExitCode::from(u8::from(!report.verified)))
 }
 
-fn told(progress: &DemoProgress) -> String {
+fn describe_progress(progress: &DemoProgress) -> String {
     match progress {
         DemoProgress::Started { pid } => format!("process {pid} runs `crash-demo`"),
         DemoProgress::StepDone { step } => format!("  ✓ {step}"),

@@ -38,7 +38,7 @@ pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -
 
 fn sentence(noun: &str, change: &ScheduleChange, now: Timestamp) -> String {
     let name = format!("{noun} `{}`", change.name);
-    let when = when(change, now);
+    let when = describe_timing(change, now);
     match change.change {
         ScheduleAction::Set => format!("{name} set: {when}"),
         ScheduleAction::Resumed => format!("{name} resumed: {when}"),
@@ -55,7 +55,7 @@ fn sentence(noun: &str, change: &ScheduleChange, now: Timestamp) -> String {
 }
 
 /// The schedule in words and its next fire: "once, today at 15:05 (Europe/Berlin), in 5 min".
-fn when(change: &ScheduleChange, now: Timestamp) -> String {
+fn describe_timing(change: &ScheduleChange, now: Timestamp) -> String {
     let words = change.words.as_deref().unwrap_or("no schedule");
     let next = change.next.as_deref().and_then(|text| text.parse().ok());
     let Some(next) = next else {
@@ -86,7 +86,7 @@ fn distance(at: Timestamp, now: Timestamp) -> String {
 mod tests {
     use super::*;
 
-    fn said(change: ScheduleAction, words: &str, next: Option<(&str, &str)>) -> String {
+    fn describe(change: ScheduleAction, words: &str, next: Option<(&str, &str)>) -> String {
         let change = ScheduleChange {
             skill: "drink-water".to_owned(),
             name: "Drink water".to_owned(),
@@ -111,18 +111,18 @@ mod tests {
         let once = "once, today at 15:05 (Europe/Berlin)";
         let at = Some(("2026-02-14T15:05:00+01:00", "today at 15:05"));
         assert_eq!(
-            said(ScheduleAction::Set, once, at),
+            describe(ScheduleAction::Set, once, at),
             "reminder `Drink water` set: once, today at 15:05 (Europe/Berlin), in 5 min"
         );
         let daily = "every day at 09:00 (Europe/Berlin)";
         let at = Some(("2026-02-15T09:00:00+01:00", "tomorrow at 09:00"));
         assert_eq!(
-            said(ScheduleAction::Resumed, daily, at),
+            describe(ScheduleAction::Resumed, daily, at),
             "reminder `Drink water` resumed: every day at 09:00 (Europe/Berlin), \
              next tomorrow at 09:00, in 18 hours"
         );
         assert_eq!(
-            said(ScheduleAction::Deleted, daily, None),
+            describe(ScheduleAction::Deleted, daily, None),
             "reminder `Drink water` deleted"
         );
     }

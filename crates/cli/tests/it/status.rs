@@ -15,7 +15,7 @@ fn busy() -> World {
         )
         .write(
             "home/skills/broken.yaml",
-            "name: broken\ndescription: Fails\nsteps:\n  - {id: fail, tool: file.read, args: {path: /nowhere}}\n",
+            "name: broken\ndescription: Fails\nsteps:\n  - {id: fail, tool: time.now, expect: {that: \"1 == 2\"}}\n",
         )
         .write(
             "home/skills/digest.yaml",

@@ -154,7 +154,7 @@ fn records_take_words() {
     assert_eq!(words, "at 09:00, Monday to Friday", "{stored:#}");
     let refused = store("whenever it rains");
     assert!(
-        refused.to_string().contains("every 30 minutes"),
+        refused.to_string().contains("every weekday 9:00"),
         "{refused:#}"
     );
 }

@@ -6,7 +6,7 @@
 
 use deft_model::Object;
 use deft_schedule::{
-    PhraseClock, When, after, days_at, parse_at, parse_zone, read_phrase, show, spelled_length,
+    FireTime, PhraseClock, after, days_at, parse_at, parse_zone, read_phrase, show, spelled_length,
     zone_name,
 };
 use jiff::civil::DateTime;
@@ -237,9 +237,9 @@ pub(super) fn words(draft: &mut Draft<'_>) {
         return;
     };
     let (field, value) = match time {
-        When::Cron(cron) => ("schedule", Value::from(cron)),
-        When::Minutes(minutes) => ("interval_minutes", Value::from(minutes)),
-        When::At(at) => ("at", show(at, &zone).into()),
+        FireTime::Cron(cron) => ("schedule", Value::from(cron)),
+        FireTime::Minutes(minutes) => ("interval_minutes", Value::from(minutes)),
+        FireTime::At(at) => ("at", show(at, &zone).into()),
     };
     let shown = json::spelled(&value).unwrap_or_default();
     let note = format!("read {key} `{text}` as {field} `{shown}`");

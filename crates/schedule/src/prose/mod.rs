@@ -16,7 +16,7 @@ use crate::at::{after, parse_at};
 use crate::cron::Cron;
 use crate::duration::parse_duration;
 use crate::error::Error;
-use crate::when::When;
+use crate::fire_time::FireTime;
 
 /// The field in which a phrase stands; it decides what the phrase can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +47,13 @@ pub fn read_phrase(
     text: &str,
     field: PhraseField,
     clock: &PhraseClock<'_>,
-) -> Result<Option<When>, Error> {
+) -> Result<Option<FireTime>, Error> {
     use PhraseField as Field;
     let plain = match field {
         Field::Schedule => Cron::parse(text).is_ok(),
         Field::At => parse_at(text, clock.zone).is_ok(),
         Field::When if Cron::parse(text).is_ok() => {
-            return Ok(Some(When::Cron(text.trim().to_owned())));
+            return Ok(Some(FireTime::Cron(text.trim().to_owned())));
         }
         Field::When => parse_at(text, clock.zone).is_ok(),
         Field::Every | Field::In => false,
@@ -82,9 +82,13 @@ pub fn read_phrase(
 }
 
 /// Under `schedule` something that happens once must say so by its date.
-fn scheduled(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<When>, Error> {
+fn scheduled(
+    words: &[&str],
+    text: &str,
+    clock: &PhraseClock<'_>,
+) -> Result<Option<FireTime>, Error> {
     if let Ok(at) = parse_at(text, clock.zone) {
-        return Ok(Some(When::At(at)));
+        return Ok(Some(FireTime::At(at)));
     }
     match once::read(words, text, clock) {
         Ok(Some(_)) if !once::is_dated(words) => Err(refused(
@@ -128,8 +132,8 @@ pub fn days_at(days: &str, time: &str) -> Option<String> {
         .chain(["at", word])
         .collect();
     match recurring::read(&words, time) {
-        Ok(When::Cron(cron)) => Some(cron),
-        Ok(When::Minutes(_) | When::At(_)) | Err(_) => None,
+        Ok(FireTime::Cron(cron)) => Some(cron),
+        Ok(FireTime::Minutes(_) | FireTime::At(_)) | Err(_) => None,
     }
 }
 
@@ -154,7 +158,7 @@ fn is_prose(words: &[&str]) -> bool {
     first.is_some_and(|word| word.len() > 2 && word.chars().all(char::is_alphabetic))
 }
 
-fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<When>, Error> {
+fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<FireTime>, Error> {
     let joined = words.join(" ");
     let Some(length) = spelled_length(&joined) else {
         let digits = !joined.is_empty() && joined.bytes().all(|byte| byte.is_ascii_digit());
@@ -168,7 +172,7 @@ fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<W
             "write it with units: `90s`, `15m`, `1h30m`, `2 days`",
         ));
     };
-    after(clock.now, length).map(|at| Some(When::At(at)))
+    after(clock.now, length).map(|at| Some(FireTime::At(at)))
 }
 
 /// A length of time with units, also in words: `an hour and a half` is not one,

@@ -8,14 +8,14 @@ use super::token::weekday;
 use super::{PhraseClock, refused};
 use crate::at::parse_at;
 use crate::error::Error;
-use crate::when::When;
+use crate::fire_time::FireTime;
 
 /// Reads a day and a time of day; nothing when it is neither.
 pub(super) fn read(
     words: &[&str],
     text: &str,
     clock: &PhraseClock<'_>,
-) -> Result<Option<When>, Error> {
+) -> Result<Option<FireTime>, Error> {
     let words: Vec<&str> = words
         .iter()
         .copied()
@@ -43,7 +43,7 @@ pub(super) fn read(
     };
     Ok(found
         .and_then(|time| instant(day, time, clock))
-        .map(When::At))
+        .map(FireTime::At))
 }
 
 /// Whether a phrase names its day, so that it can only be meant once.

@@ -4,13 +4,13 @@ use super::clock::{TimeOfDay, certain, time};
 use super::token::{digits, weekday};
 use super::{refused, spelled_length, unreadable};
 use crate::error::Error;
-use crate::when::When;
+use crate::fire_time::FireTime;
 
 /// Reads what is to happen again and again, without the word "every".
-pub(super) fn read(words: &[&str], text: &str) -> Result<When, Error> {
+pub(super) fn read(words: &[&str], text: &str) -> Result<FireTime, Error> {
     match words {
-        ["minute"] => return Ok(When::Cron("* * * * *".to_owned())),
-        ["hour" | "hourly"] => return Ok(When::Cron("0 * * * *".to_owned())),
+        ["minute"] => return Ok(FireTime::Cron("* * * * *".to_owned())),
+        ["hour" | "hourly"] => return Ok(FireTime::Cron("0 * * * *".to_owned())),
         ["weekly" | "week", "on", rest @ ..] => return read(rest, text),
         _ => {}
     }
@@ -43,13 +43,13 @@ pub(super) fn is_plural(all: &[&str]) -> bool {
     words.contains(first) || plural || named > 1 || range(first).is_some() || monthly
 }
 
-fn interval(seconds: i64, whole: bool, text: &str) -> Result<When, Error> {
+fn interval(seconds: i64, whole: bool, text: &str) -> Result<FireTime, Error> {
     match u64::try_from(seconds) {
         Ok(seconds) if whole && seconds > 0 && seconds.is_multiple_of(60) => {
-            Ok(When::Minutes(seconds / 60))
+            Ok(FireTime::Minutes(seconds / 60))
         }
         Ok(seconds @ 1..60) if whole && 60 % seconds == 0 => {
-            Ok(When::Cron(format!("*/{seconds} * * * * *")))
+            Ok(FireTime::Cron(format!("*/{seconds} * * * * *")))
         }
         _ => Err(refused(
             format!("`{text}` is not a whole number of minutes"),
@@ -168,7 +168,7 @@ fn range(word: &str) -> Option<String> {
     (from < to).then(|| format!("{from}-{to}"))
 }
 
-fn cron(days: &Days, rest: &[&str], text: &str) -> Result<When, Error> {
+fn cron(days: &Days, rest: &[&str], text: &str) -> Result<FireTime, Error> {
     let words: Vec<&str> = rest
         .iter()
         .copied()
@@ -204,7 +204,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<When, Error> {
     hours.sort_unstable();
     hours.dedup();
     let hours: Vec<String> = hours.iter().map(u8::to_string).collect();
-    Ok(When::Cron(format!(
+    Ok(FireTime::Cron(format!(
         "{minute} {} {}",
         hours.join(","),
         days.fields

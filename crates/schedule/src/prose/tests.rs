@@ -22,9 +22,9 @@ fn read_in(field: &str, text: &str) -> String {
     };
     match read_phrase(text, field_of(field), &clock) {
         Ok(None) => "not prose".to_owned(),
-        Ok(Some(When::Cron(cron))) => format!("cron {cron}"),
-        Ok(Some(When::Minutes(minutes))) => format!("every {minutes}m"),
-        Ok(Some(When::At(at))) => format!("at {}", crate::show(at, &zone)),
+        Ok(Some(FireTime::Cron(cron))) => format!("cron {cron}"),
+        Ok(Some(FireTime::Minutes(minutes))) => format!("every {minutes}m"),
+        Ok(Some(FireTime::At(at))) => format!("at {}", crate::show(at, &zone)),
         Err(refused) => format!("refused: {}", refused.message),
     }
 }

@@ -6,7 +6,7 @@
 use deft_engine::{Error, StoredSkill};
 use deft_model::{DisabledReason, Object};
 use deft_records::{Target, describe_schedule};
-use deft_schedule::{When, day_and_time, parse_future, parse_zone, show, zone_name};
+use deft_schedule::{FireTime, day_and_time, parse_future, parse_zone, show, zone_name};
 use deft_store::{SkillOrigin, SkillRow};
 use deft_wire::Done;
 use deft_wire::schedule::{ScheduleAction, ScheduleChange};
@@ -107,9 +107,11 @@ pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done
     let place = read_zone(app, zone)?;
     let when = parse_future(words, &place, Timestamp::now()).map_err(refused)?;
     Ok(match (when, zone) {
-        (When::Cron(_) | When::At(_), Some(zone)) => json!({"when": words, "timezone": zone}),
+        (FireTime::Cron(_) | FireTime::At(_), Some(zone)) => {
+            json!({"when": words, "timezone": zone})
+        }
         // A length of time has no zone.
-        (When::Minutes(_), _) | (_, None) => json!({"when": words}),
+        (FireTime::Minutes(_), _) | (_, None) => json!({"when": words}),
     })
 }
 

@@ -3,6 +3,7 @@
 //! The terminal is restored when [`Keyboard`] is dropped: after `q`, after a signal, after a failure and
 //! after a panic.
 
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal, PipeReader};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub(super) enum Key {
 pub(super) struct Keyboard {
     before: Termios,
     signals: PipeReader,
+    /// Keys that came together with the last one.
+    typed: VecDeque<Key>,
 }
 
 impl Keyboard {
@@ -50,7 +53,11 @@ impl Keyboard {
         keys.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
         tcsetattr(io::stdin(), OptionalActions::Now, &keys)
             .map_err(|error| broken(error.into()))?;
-        let keyboard = Self { before, signals };
+        let keyboard = Self {
+            before,
+            signals,
+            typed: VecDeque::new(),
+        };
         Stream::Out
             .write(StyledText::enter_screen())
             .map_err(broken)?;
@@ -58,7 +65,10 @@ impl Keyboard {
     }
 
     /// Waits for a key; none after so long.
-    pub(super) fn next(&self, patience: Duration) -> Option<Key> {
+    pub(super) fn next(&mut self, patience: Duration) -> Option<Key> {
+        if let Some(key) = self.typed.pop_front() {
+            return Some(key);
+        }
         let stdin = io::stdin();
         let timeout = Timespec::try_from(patience).ok();
         let mut ready = [
@@ -69,7 +79,10 @@ impl Keyboard {
             Err(Errno::INTR) | Ok(0) => None,
             Err(_) => Some(Key::Interrupt),
             Ok(_) if !ready[1].revents().is_empty() => Some(Key::Interrupt),
-            Ok(_) => Some(read_key()),
+            Ok(_) => {
+                self.typed = read_keys();
+                self.typed.pop_front()
+            }
         }
     }
 }
@@ -82,26 +95,36 @@ impl Drop for Keyboard {
     }
 }
 
-/// Reads what one key sends: arrows are three bytes.
-fn read_key() -> Key {
-    let mut bytes = [0; 16];
+/// Reads the keys that were typed. The end of input is a reason to end.
+fn read_keys() -> VecDeque<Key> {
+    let mut bytes = [0; 256];
     // Not through the buffer of the standard library, which `poll` does not see.
     match rustix::io::read(io::stdin(), &mut bytes) {
-        Ok(0) | Err(_) => Key::Interrupt,
-        Ok(length) => key(&bytes[..length]),
+        Ok(0) | Err(_) => VecDeque::from([Key::Interrupt]),
+        Ok(length) => keys(&bytes[..length]),
     }
 }
 
-fn key(bytes: &[u8]) -> Key {
-    match bytes {
-        b"\x1b[A" | b"\x1bOA" | b"k" => Key::Up,
-        b"\x1b[B" | b"\x1bOB" | b"j" => Key::Down,
-        b"a" => Key::Approve,
-        b"r" => Key::Reject,
-        b"q" | b"\x1b" => Key::Quit,
-        [3 | 4, ..] => Key::Interrupt,
-        _ => Key::Other,
+/// The keys that some bytes stand for: arrows are three bytes.
+fn keys(mut bytes: &[u8]) -> VecDeque<Key> {
+    let mut keys = VecDeque::new();
+    while !bytes.is_empty() {
+        let (key, length) = match bytes {
+            [0x1b, b'[' | b'O', b'A', ..] => (Key::Up, 3),
+            [0x1b, b'[' | b'O', b'B', ..] => (Key::Down, 3),
+            [0x1b, b'[' | b'O', ..] => (Key::Other, bytes.len()),
+            [b'k', ..] => (Key::Up, 1),
+            [b'j', ..] => (Key::Down, 1),
+            [b'a', ..] => (Key::Approve, 1),
+            [b'r', ..] => (Key::Reject, 1),
+            [b'q', ..] | [0x1b] => (Key::Quit, 1),
+            [3 | 4, ..] => (Key::Interrupt, 1),
+            _ => (Key::Other, 1),
+        };
+        keys.push_back(key);
+        bytes = bytes.get(length..).unwrap_or_default();
     }
+    keys
 }
 
 /// A pipe that ends when a signal asks this process to end.
@@ -139,16 +162,15 @@ mod tests {
     #[test]
     fn keys_are_read_as_terminals_send_them() {
         for (bytes, expected) in [
-            (&b"\x1b[A"[..], Key::Up),
-            (b"\x1bOB", Key::Down),
-            (b"a", Key::Approve),
-            (b"r", Key::Reject),
-            (b"q", Key::Quit),
-            (b"\x1b", Key::Quit),
-            (b"\x03", Key::Interrupt),
-            (b"x", Key::Other),
+            (&b"\x1b[A"[..], &[Key::Up][..]),
+            (b"\x1bOB\x1b[Aa", &[Key::Down, Key::Up, Key::Approve]),
+            (b"r", &[Key::Reject]),
+            (b"q", &[Key::Quit]),
+            (b"\x1b", &[Key::Quit]),
+            (b"\x03", &[Key::Interrupt]),
+            (b"x\x1b[5~", &[Key::Other, Key::Other]),
         ] {
-            assert_eq!(key(bytes), expected, "{bytes:?}");
+            assert_eq!(keys(bytes), expected, "{bytes:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ const LABEL: usize = 11;
 const WIDE: usize = 100;
 
 /// How much of an id is shown: enough for the commands that take beginnings.
-const SHORT_ID: usize = 20;
+pub(crate) const SHORT_ID: usize = 20;
 
 const GREEN: &str = "32";
 const RED: &str = "31";

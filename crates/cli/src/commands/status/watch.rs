@@ -11,7 +11,7 @@ use deft_wire::status::StatusView;
 
 use super::PLAIN_WIDTH;
 use super::keyboard::{Key, Keyboard};
-use super::render::Frame;
+use super::render::{Frame, SHORT_ID};
 use crate::args::Global;
 use crate::commands::INTERRUPTED;
 use crate::failure::Done;
@@ -30,7 +30,7 @@ const QUIT: &str = "q quit";
 pub(super) fn run(global: &Global, output: &Output) -> Done {
     let mut reader = StatusReader::open(&global.workspace())?;
     let mut view = reader.read()?;
-    let keyboard = Keyboard::take()?;
+    let mut keyboard = Keyboard::take()?;
     let mut selected = Selection::default();
     let mut said = String::new();
     loop {
@@ -93,10 +93,12 @@ fn decide(approval: &ApprovalView, given: ApprovalAnswer, global: &Global) -> St
         app.close();
         answered.map(|_| is_up)
     });
-    let (skill, run) = (&approval.skill, &approval.run);
+    let skill = &approval.skill;
+    // Commands take beginnings of ids, and the line must fit 80 columns.
+    let run: String = approval.run.as_str().chars().take(SHORT_ID).collect();
     match answered {
         Ok(true) => format!("{word}: {skill}; the daemon continues the run"),
-        Ok(false) => format!("{word}: {skill}; `deft runs resume {run}` continues the run"),
+        Ok(false) => format!("{word}: {skill}; `deft runs resume {run}` continues it"),
         Err(failure) => format!("error: {}", failure.message),
     }
 }

@@ -13,7 +13,7 @@ use crate::zone::show;
 
 /// The meaning of a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum FireTime {
     /// Whenever a cron expression says so.
     Cron(String),
     /// Every so many minutes.
@@ -22,7 +22,7 @@ pub enum When {
     At(Timestamp),
 }
 
-impl When {
+impl FireTime {
     /// The schedule; wall times are in `zone`, a grid starts at `now`.
     pub fn schedule(&self, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
         match self {
