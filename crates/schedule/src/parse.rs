@@ -32,14 +32,16 @@ pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<
 
 /// The same for something that is to fire: an instant that has passed is an error.
 pub fn parse_future(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireTime, Error> {
-    match parse_when(text, zone, now)? {
-        FireTime::At(at) if at <= now => {
-            let when = day_and_time(at, now, zone);
-            let message = format!("{} is in the past: it was {when}", quote(text.trim()));
-            Err(Error::new(message).hint("give a time that lies ahead, such as `tomorrow 9:00`"))
-        }
-        when => Ok(when),
+    let when = parse_when(text, zone, now)?;
+    if let FireTime::At(at) = when
+        && at <= now
+    {
+        let past = day_and_time(at, now, zone);
+        let message = format!("{} is in the past: it was {past}", quote(text.trim()));
+        let hint = "give a time that lies ahead, such as `tomorrow 9:00`";
+        return Err(Error::new(message).hint(hint));
     }
+    Ok(when)
 }
 
 /// Reads an expression of `deft schedule preview`: also intervals that no record can store, such as

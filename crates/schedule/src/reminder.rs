@@ -31,8 +31,8 @@ pub fn split_reminder(
         [first, rest @ ..] if first.contains(' ') && !rest.is_empty() => {
             let rest = rest.join(" ");
             match parse_when(first, zone, now) {
-                Ok(_) => reminder(rest, (*first).to_owned()),
-                Err(_) => reminder((*first).to_owned(), rest),
+                Ok(_) => reminder(&rest, first),
+                Err(_) => reminder(first, &rest),
             }
         }
         words => split_words(&words.join(" "), zone, now)?,
@@ -45,13 +45,17 @@ pub fn split_reminder(
     Ok(parts)
 }
 
-fn reminder(text: String, when: String) -> ReminderWords {
-    let text = without_address(text.split_whitespace().collect()).join(" ");
-    ReminderWords { text, when }
+fn reminder(text: &str, when: &str) -> ReminderWords {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    ReminderWords {
+        text: without_address(&words).join(" "),
+        when: when.to_owned(),
+    }
 }
 
 fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWords, Error> {
-    let words = without_address(all.split_whitespace().collect());
+    let words: Vec<&str> = all.split_whitespace().collect();
+    let words = without_address(&words);
     let lower: Vec<String> = words
         .iter()
         .map(|word| word.to_lowercase().trim_end_matches(',').to_owned())
@@ -64,16 +68,16 @@ fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWor
     };
     if start > 0 {
         let (text, when) = words.split_at(start);
-        return Ok(reminder(text.join(" "), when.join(" ")));
+        return Ok(reminder(&text.join(" "), &when.join(" ")));
     }
     let reads = |length: &usize| parse_when(&words[..*length].join(" "), zone, now).is_ok();
     let length = (1..words.len()).rev().find(reads).unwrap_or(words.len());
     let (when, text) = words.split_at(length);
-    Ok(reminder(text.join(" "), when.join(" ")))
+    Ok(reminder(&text.join(" "), &when.join(" ")))
 }
 
 /// "me to drink water" is about drinking water.
-fn without_address(words: Vec<&str>) -> Vec<&str> {
+fn without_address<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     let is = |at: usize, word: &str| {
         let found = words.get(at);
         found.is_some_and(|found| found.eq_ignore_ascii_case(word))
@@ -83,7 +87,7 @@ fn without_address(words: Vec<&str>) -> Vec<&str> {
         (true, false) => 1,
         (false, _) => usize::from(is(0, "to")),
     };
-    words[address..].to_vec()
+    words.get(address..).unwrap_or_default()
 }
 
 /// Whether a time can begin here. Short names of weekdays are left out: "sit in the sun".
@@ -92,14 +96,15 @@ fn begins_time(words: &[&str]) -> bool {
         ["in" | "after", rest @ ..] => begins_length(rest),
         ["at", time, ..] => is_time_of_day(time),
         ["every" | "each", rest @ ..] => begins_length(rest) || begins_days(rest),
-        ["the", "day", "after", "tomorrow", ..] | ["day", "after", "tomorrow", ..] => true,
         ["next", day, ..] => is_weekday(day),
         ["on", rest @ ..] => rest.first().is_some_and(|day| is_day(day)) || is_monthly(rest),
         [
             "hourly" | "daily" | "weekly" | "monthly" | "yearly" | "weekdays" | "weekends"
             | "today" | "tonight" | "tomorrow",
             ..,
-        ] => true,
+        ]
+        | ["the", "day", "after", "tomorrow", ..]
+        | ["day", "after", "tomorrow", ..] => true,
         [_, unit, "from" | "later", ..] if is_unit(unit) => begins_length(words),
         [first, ..] if is_monthly(words) || is_day(first) => true,
         // A bare number is part of the text.

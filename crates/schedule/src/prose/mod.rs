@@ -51,11 +51,10 @@ pub fn read_phrase(
     use PhraseField as Field;
     let plain = match field {
         Field::Schedule => Cron::parse(text).is_ok(),
-        Field::At => parse_at(text, clock.zone).is_ok(),
         Field::When if Cron::parse(text).is_ok() => {
             return Ok(Some(FireTime::Cron(text.trim().to_owned())));
         }
-        Field::When => parse_at(text, clock.zone).is_ok(),
+        Field::At | Field::When => parse_at(text, clock.zone).is_ok(),
         Field::Every | Field::In => false,
     };
     if plain || text.len() > 200 {

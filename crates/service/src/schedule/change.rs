@@ -111,7 +111,9 @@ pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done
             json!({"when": words, "timezone": zone})
         }
         // A length of time has no zone.
-        (FireTime::Minutes(_), _) | (_, None) => json!({"when": words}),
+        (FireTime::Minutes(_), _) | (FireTime::Cron(_) | FireTime::At(_), None) => {
+            json!({"when": words})
+        }
     })
 }
 

@@ -84,7 +84,7 @@ impl Frame<'_> {
             ("spend", self.spending()),
         ];
         for (label, rows) in sections {
-            lines.extend(self.section(label, rows));
+            lines.extend(self.section(label, &rows));
         }
         lines
     }
@@ -99,7 +99,7 @@ impl Frame<'_> {
         line.fit(self.width)
     }
 
-    fn section(&self, label: &str, rows: Vec<Row>) -> Vec<StyledText> {
+    fn section(&self, label: &str, rows: &[Row]) -> Vec<StyledText> {
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         // Notes have one cell and take no part in the alignment.
         let aligned = |column: usize| {
