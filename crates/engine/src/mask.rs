@@ -119,6 +119,9 @@ impl Mask for RunDetail {
         self.steps.mask();
         self.calls.mask();
         self.notices.mask();
+        for gap in &mut self.interruptions {
+            gap.by.mask();
+        }
     }
 }
 

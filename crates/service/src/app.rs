@@ -424,7 +424,8 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::Flags(_) => error
             .problem_code()
             .map_or("invalid_input", ProblemCode::word),
-        Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
+        Error::UnknownRun { .. } => "unknown_run",
+        Error::AmbiguousRun { .. } => "ambiguous",
         Error::UnknownStep { .. } => "unknown_step",
         Error::NotResumable { .. } => "not_resumable",
         Error::Store(problem) => return store::failure(problem),

@@ -61,7 +61,7 @@ pub use event::{
 };
 pub use facts::{Facts, Permit};
 pub use inputs::{InputProblem, check_inputs, read_input};
-pub use machine::{AgentStep, Ask, Divergence, Machine, Rules};
+pub use machine::{AgentStep, Ask, Divergence, Machine, Recovery, Rules};
 pub use path::Path;
 pub use placeholder::{mask, mask_value, placeholder, rekey, replace_placeholders};
 pub use plan::{Plan, PlannedCall};

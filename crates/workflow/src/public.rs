@@ -102,6 +102,9 @@ pub fn public(event: &Event) -> Option<EventBody> {
             ..step_begin(path, "skill")
         }),
         Event::Agent { path, event } => return public_agent::public(path, event),
+        Event::Recovered { interrupted_at } => EventBody::SkillRecovered {
+            interrupted_at: *interrupted_at,
+        },
         Event::Resumed { by } => EventBody::SkillResumed { by: text(by) },
         Event::Finished(finished) => run_finished(finished),
         Event::Prepared(_)

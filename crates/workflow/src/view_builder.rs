@@ -149,6 +149,7 @@ impl<'a> ViewBuilder<'a> {
             | Event::Prepared(_)
             | Event::Started(_)
             | Event::Stopped { .. }
+            | Event::Recovered { .. }
             | Event::Resumed { .. } => {}
         }
     }

@@ -21,12 +21,12 @@ pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
 pub(crate) use examples::command as command_with_examples;
 pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite, skill_to_explain};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
-pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
+pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, Validate,
 };
-pub(crate) use time::{Jobs, LogForm, Notices, Tick, Up};
+pub(crate) use time::{Demo, Jobs, LogForm, Logs, Notices, Status, Tick, Up};
 pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
 
 /// A skill engine for AI assistants.
@@ -106,6 +106,10 @@ impl Global {
 pub(crate) enum Command {
     /// Start deft: run schedules and queued jobs
     Up(Up),
+    /// Show the state of the home on one screen
+    Status(Status),
+    /// Show the log of the daemon
+    Logs(Logs),
     /// Create the home folder with default skills and examples
     Init {
         /// Accept all defaults without asking
@@ -131,7 +135,9 @@ pub(crate) enum Command {
     /// List, show, resume and cancel runs
     #[command(subcommand)]
     Runs(Runs),
-    /// Show and simulate schedules
+    /// Set a reminder in words: `deft remind drink water in 5m`
+    Remind(Remind),
+    /// Show, change and simulate schedules
     #[command(subcommand)]
     Schedule(Schedule),
     /// Run due schedules and queued jobs once, without a daemon
@@ -167,6 +173,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         roots: Roots,
     },
+    /// Show what deft does after a crash
+    #[command(subcommand)]
+    Demo(Demo),
     /// Print JSON Schemas for editors and other programs
     Schema {
         /// The document that the schema describes

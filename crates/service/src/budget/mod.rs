@@ -56,11 +56,19 @@ impl BudgetKey {
 
 /// What was used today beside the limits.
 pub fn show(workspace: &Workspace) -> Done<BudgetView> {
-    let home = workspace.home()?;
+    // A configuration with a mistake must not pass for one without limits.
+    workspace.home()?;
     let app = App::to_read(workspace)?;
-    let spending = app.block_on(talk::host(&app).spending());
+    let view = read(workspace, &app);
     app.close();
-    Ok(view(spending?, &home.config.budget))
+    view
+}
+
+/// The same from a home that is open.
+pub(crate) fn read(workspace: &Workspace, app: &App) -> Done<BudgetView> {
+    let home = workspace.home_to_read()?;
+    let spending = app.block_on(talk::host(app).spending())?;
+    Ok(view(spending, &home.config.budget))
 }
 
 /// Resumes a paused agent.

@@ -182,6 +182,7 @@ impl Progress {
             | Event::Expired { .. }
             | Event::Stopped { .. }
             | Event::Continued { .. }
+            | Event::Recovered { .. }
             | Event::Resumed { .. }
             | Event::Finished(_) => return None,
         };

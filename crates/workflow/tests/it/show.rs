@@ -158,6 +158,7 @@ fn line(start: Timestamp, event: &Event) -> String {
             why(error.as_ref())
         ),
         Event::Stopped { failure } => why(Some(failure)),
+        Event::Recovered { interrupted_at } => format!("after {interrupted_at}"),
         Event::Resumed { by } => by.clone(),
         Event::Agent { path, event } => format!("agent {path} {:?}", event.what),
         Event::Finished(finished) => format!("{} {}ms", finished.outcome, finished.ms),
