@@ -267,6 +267,34 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("config set", &["deft config set time.zone Europe/Berlin"]),
     ("config validate", &["deft config validate"]),
     ("config path", &["deft config path"]),
+    (
+        "remind",
+        &[
+            "deft remind drink water in 5m",
+            "deft remind 'call Ann' at 17:30",
+            "deft remind stand up every weekday 11:00",
+        ],
+    ),
+    ("status", &["deft status", "deft status --watch"]),
+    ("logs", &["deft logs", "deft logs -f"]),
+    ("demo", &["deft demo crash"]),
+    ("demo crash", &["deft demo crash"]),
+    (
+        "schedule add",
+        &[
+            "deft schedule add morning-briefing 'weekdays 9:00'",
+            "deft schedule add backup 'daily 03:00' --tz Europe/Berlin",
+        ],
+    ),
+    ("schedule pause", &["deft schedule pause morning-briefing"]),
+    (
+        "schedule resume",
+        &["deft schedule resume morning-briefing"],
+    ),
+    (
+        "schedule remove",
+        &["deft schedule remove morning-briefing"],
+    ),
     ("undo", &["deft undo", "deft undo --list"]),
     ("cmd", &["deft cmd 'get_skill: email'"]),
     ("schema", &["deft schema workflow"]),

@@ -11,7 +11,7 @@ use deft_wire::model::{Outcome, visible};
 
 use crate::terminal::StyledText;
 
-pub(crate) use wrap::columns_of;
+pub(crate) use wrap::{columns_of, wrap};
 
 /// What happens to a column where there is no room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ pub(crate) fn columns_of(text: &str) -> usize {
 
 /// The lines of a text, broken between words. A word that is longer than a line is broken where the line
 /// ends.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
     let mut used = 0;
