@@ -367,11 +367,12 @@ fn interruption(ended: &FinishedRun<'_>) -> String {
     format!("\ninterrupted {at}, resumed {gap} later by another process")
 }
 
-fn notice(row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind, text: String) -> Notice {
+fn notice(row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind, mut text: String) -> Notice {
+    text.push_str(&interruption(ended));
     Notice {
         kind,
         title: row.text.name.clone(),
-        text: format!("{text}{}", interruption(ended)),
+        text,
         skill: Some(row.text.skill.clone()),
         run: Some(ended.run.to_owned()),
         target: None,

@@ -43,7 +43,7 @@ impl LogReader {
                 Ok(()) => {}
                 Err(problem) if problem.kind() == ErrorKind::NotFound => break,
                 Err(problem) => return Err(Failure::file(&older, "read", &problem)),
-            };
+            }
             lines.splice(..0, text.lines().map(read_line));
             number += 1;
         }

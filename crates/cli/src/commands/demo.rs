@@ -23,7 +23,7 @@ fn crash(output: &Output) -> Done {
          Its process is killed in the middle; another one resumes the run.\n",
     );
     let report = demo::crash(say_above, &mut |progress| {
-        output.note(&describe_progress(&progress))
+        output.note(&describe_progress(&progress));
     })?;
     if output.json {
         output.document(&report)?;

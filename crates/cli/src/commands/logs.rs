@@ -29,11 +29,13 @@ pub(crate) fn run(args: &Logs, global: &Global, output: &Output) -> Done {
         output.note(&format!("no lines in `{path}` yet; `deft up` writes them"));
     }
     print(&document.lines, &zone, output)?;
-    while args.follow {
+    if !args.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
+    loop {
         std::thread::sleep(LOOK);
         print(&reader.read_new()?, &zone, output)?;
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn print(lines: &[LogLine], zone: &TimeZone, output: &Output) -> Done<()> {

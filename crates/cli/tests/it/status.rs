@@ -124,14 +124,8 @@ fn a_detached_run_that_fails_is_seen() {
         let notices = world.json(&["notices", "list", "--json"]);
         let notices = notices["notices"].as_array().unwrap();
         let about = notices.iter().find(|notice| notice["run"] == run.as_str());
-        about.map(|notice| {
-            assert!(
-                notice["notice"]["text"]
-                    .as_str()
-                    .unwrap()
-                    .contains("failed")
-            )
-        })
+        let text = about?["notice"]["text"].as_str()?;
+        text.contains("failed").then_some(())
     });
     let status = world.json(&["status", "--json"]);
     assert_eq!(status["daemon"]["running"], true, "{status:#}");
