@@ -4,6 +4,7 @@ mod chat;
 mod rewrite;
 mod runs;
 mod schedule;
+mod setup;
 mod skills;
 mod time;
 mod tools;
@@ -20,6 +21,7 @@ pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
 pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
+pub(crate) use setup::{Secrets, Setup};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, Validate,
@@ -86,6 +88,8 @@ impl Global {
 pub(crate) enum Command {
     /// Start deft: run schedules and queued jobs
     Up(Up),
+    /// Set deft up: find keys, models, skills and MCP servers, and connect them
+    Setup(Setup),
     /// Create the home folder with default skills and examples
     Init {
         /// Accept all defaults without asking
@@ -134,6 +138,9 @@ pub(crate) enum Command {
     /// Show and change settings
     #[command(subcommand)]
     Config(Config),
+    /// Store, list, remove and test secrets
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Run one command line exactly as a model would write it
     Cmd {
         /// For example `get_skill: email` or `tasks.search --help`

@@ -18,6 +18,11 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
         text.push_str(&format!(", {} broken", counted(overview.broken, "file")));
     }
     text.push_str("\n\n");
+    if overview.models == 0 {
+        text.push_str(
+            "  deft setup                        choose a model, import skills and servers\n",
+        );
+    }
     text.push_str(match (overview.skills, overview.broken) {
         (0, _) => "  deft skills new my-skill          write a first skill\n  deft skills import FOLDER         bring skills from elsewhere\n",
         (_, 0) => "  deft skills list                  all skills\n  deft run NAME                     run one now\n  deft cmd get_skill                what a model sees first\n",

@@ -33,6 +33,16 @@ impl Terminal {
 
     /// A terminal of so many columns and 40 rows.
     pub(crate) fn sized(world: &World, args: &[&str], columns: u16) -> Self {
+        Self::with_environment(world, args, columns, &[])
+    }
+
+    /// The same with further variables, which count more than the usual ones.
+    pub(crate) fn with_environment(
+        world: &World,
+        args: &[&str],
+        columns: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (pty, pts) = blocking::open().unwrap();
         pty.resize(Size::new(40, columns)).unwrap();
         let command = blocking::Command::new(env!("CARGO_BIN_EXE_deft"))
@@ -42,7 +52,8 @@ impl Terminal {
             .env("HOME", world.path("user"))
             .env("DEFT_HOME", world.path("home"))
             .env("TERM", "xterm")
-            .env("TZ", "Europe/Berlin");
+            .env("TZ", "Europe/Berlin")
+            .envs(variables.iter().copied());
         let child = command.spawn(pts).unwrap();
         let pty = Arc::new(pty);
         let (sender, output) = channel();
@@ -108,6 +119,12 @@ impl Terminal {
     fn take(&mut self, bytes: &[u8]) {
         self.raw.push_str(&String::from_utf8_lossy(bytes));
         self.seen.process(bytes);
+    }
+
+    /// Forgets what the screen shows, so that a text can be waited for that was there before.
+    pub(crate) fn clear(&mut self) -> &mut Self {
+        self.seen.process(b"\x1b[2J\x1b[H");
+        self
     }
 
     pub(crate) fn screen(&self) -> String {
