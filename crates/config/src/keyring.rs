@@ -12,7 +12,7 @@ use deft_tools::Secret;
 use crate::host::{ProgramOutput, find_program, run_program};
 
 /// A locked keyring asks the person for its password, which takes a while.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Which program speaks to the keyring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

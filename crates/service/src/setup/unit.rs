@@ -15,7 +15,7 @@ use super::machine::{Machine, System};
 use crate::workspace::Workspace;
 
 /// How long the service manager may take: it waits until deft is ready.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The largest unit that is looked at.
 const MAX_BYTES: u64 = 64 * 1024;
