@@ -99,10 +99,6 @@ impl Questions {
 }
 
 /// Esc skips a question, and ctrl-c ends the command.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "all other problems of another crate are told in its words"
-)]
 fn answer<T>(asked: Result<T, InquireError>) -> Done<Option<T>> {
     match asked {
         Ok(answer) => Ok(Some(answer)),

@@ -36,6 +36,7 @@ mod telegram;
 pub mod tick;
 pub mod time;
 pub mod tools;
+pub mod trash;
 pub mod words;
 mod workspace;
 

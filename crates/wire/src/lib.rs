@@ -30,6 +30,7 @@ pub mod skill;
 pub mod skill_body;
 pub mod skill_files;
 pub mod tool;
+pub mod trash;
 
 pub use event_schema::event_schema;
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

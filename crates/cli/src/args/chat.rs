@@ -52,10 +52,13 @@ pub(crate) enum Conversations {
         #[arg(long, value_name = "N", default_value = "20")]
         limit: u32,
     },
-    /// Delete a conversation with all its messages
+    /// Delete a conversation with all its messages; `deft undo` brings it back
     Delete {
         /// The conversation id or a prefix of it
         id: String,
+        /// Delete without asking
+        #[arg(long, short)]
+        yes: bool,
     },
 }
 

@@ -3,6 +3,7 @@
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::Roots;
+use crate::complete;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
@@ -22,6 +23,7 @@ pub(crate) enum Schedule {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Next {
     /// The skill, by id or name
+    #[arg(add = complete::skills())]
     pub name: String,
     /// Number of fires to show
     #[arg(short, default_value_t = 5, value_parser = count())]

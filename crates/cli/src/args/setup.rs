@@ -3,6 +3,10 @@
 use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(Debug, ClapArgs)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Setup {
     /// Accept every proposal without asking
     #[arg(long)]

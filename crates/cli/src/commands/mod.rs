@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod init;
 mod jobs;
+mod man;
 mod mcp;
 mod notices;
 mod overview;
@@ -20,16 +21,15 @@ mod setup;
 mod skills;
 mod tick;
 pub(crate) mod tools;
+mod undo;
 pub(crate) mod up;
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
-pub(crate) use run::INTERRUPTED;
+pub(crate) use run::{INTERRUPTED, help as run_help};
 
 /// What a person hears who planned something while no daemon runs.
 const NOTHING_IS_UP: &str =
@@ -64,17 +64,17 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Budget(command)) => budget::run(&command, global, output),
         Some(Command::Tools(command)) => tools::run(&command, global, output),
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),
+        Some(Command::Undo { list }) => undo::run(list, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),
         Some(Command::Secrets(command)) => secrets::run(&command, global, output),
         Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),
         Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Args::command(), "deft", &mut script);
-            output.content(&String::from_utf8_lossy(&script))?;
+            output.content(&crate::complete::script(shell)?)?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Man { dir }) => man::run(&dir, output),
         Some(Command::Skills(skills)) => run_skills(skills, global, output),
     }
 }
@@ -89,7 +89,7 @@ fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) ->
         Skills::Enable { name } => skills::switch::enable(&name, global, output),
         Skills::Disable { name } => skills::switch::disable(&name, global, output),
         Skills::Restore { name } => skills::switch::restore(&name, global, output),
-        Skills::Delete { name } => skills::switch::delete(&name, global, output),
+        Skills::Delete { name, yes } => skills::delete::run(&name, yes, global, output),
         Skills::Import(args) => skills::import::run(&args, global, output),
         Skills::Export(args) => skills::export::run(&args, global, output),
         Skills::Prompt(args) => skills::prompt::run(&args, global, output),

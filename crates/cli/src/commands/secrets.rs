@@ -9,8 +9,9 @@ use deft_wire::secret::{SecretList, SecretView};
 
 use crate::args::{Global, Secrets};
 use crate::failure::{Done, Failure};
-use crate::output::{Fit, Output, table_of};
+use crate::output::Output;
 use crate::questions::Questions;
+use crate::table::{Cell, Column, Row, Table, Tone};
 
 /// The largest secret, as everywhere else.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -74,29 +75,29 @@ fn show(list: &SecretList, output: &Output) -> Done {
     } else if list.secrets.is_empty() {
         output.note("no secrets; `deft secrets set NAME` stores one");
     } else {
-        let rows: Vec<Vec<String>> = list.secrets.iter().map(row).collect();
-        output.data(table_of(
-            &rows,
-            &[Fit::Keep, Fit::Keep, Fit::Keep],
-            output.width(),
-        ))?;
+        let columns = [
+            Column::keep("secret"),
+            Column::keep("in"),
+            Column::keep("state"),
+            Column::text("used by"),
+        ];
+        output.table(&Table::new(columns, list.secrets.iter().map(row)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(secret: &SecretView) -> Vec<String> {
-    let state = if secret.ok { "ok" } else { "missing" };
-    let detail = match (&secret.error, secret.used_by.as_slice()) {
-        (Some(error), _) => error.clone(),
-        (None, []) => "not used".to_owned(),
-        (None, users) => users.join(", "),
+fn row(secret: &SecretView) -> Row {
+    let state = if secret.ok {
+        Cell::toned("ok", Tone::Good)
+    } else {
+        Cell::toned("missing", Tone::Bad)
     };
-    vec![
-        secret.name.clone(),
-        secret.source.word().to_owned(),
-        state.to_owned(),
-        detail,
-    ]
+    let users = match secret.used_by.as_slice() {
+        [] => "no setting".to_owned(),
+        users => users.join(", "),
+    };
+    let (name, source) = (secret.name.as_str(), secret.source.word());
+    Row::new([name.into(), source.into(), state, users.into()]).below(secret.error.clone())
 }
 
 fn remove(name: &str, workspace: &Workspace, output: &Output) -> Done {

@@ -15,11 +15,14 @@ const CHAT: &str = "Start a chat now?";
 
 /// Starts it in a home below that of the user, so that paths are short and the same everywhere.
 fn start(world: &World, columns: u16, variables: &[(&str, &str)]) -> Terminal {
-    let home = world.path("user/.deft").display().to_string();
-    let mut all = vec![("DEFT_HOME", home.as_str())];
-    all.extend(variables);
+    let mut all = vec![("DEFT_HOME", world.path("user/.deft").display().to_string())];
+    all.extend(
+        variables
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned())),
+    );
     let args = ["setup", "--probe", "none"];
-    Terminal::with_environment(world, &args, columns, &all)
+    Terminal::with_env(world, &args, columns, &all)
 }
 
 /// The screen without what varies: the time of an answer, and ports.

@@ -33,15 +33,15 @@ impl Terminal {
 
     /// A terminal of so many columns and 40 rows.
     pub(crate) fn sized(world: &World, args: &[&str], columns: u16) -> Self {
-        Self::with_environment(world, args, columns, &[])
+        Self::with_env(world, args, columns, &[])
     }
 
-    /// The same with further variables, which count more than the usual ones.
-    pub(crate) fn with_environment(
+    /// The same with more variables in the environment.
+    pub(crate) fn with_env(
         world: &World,
         args: &[&str],
         columns: u16,
-        variables: &[(&str, &str)],
+        variables: &[(&str, String)],
     ) -> Self {
         let (pty, pts) = blocking::open().unwrap();
         pty.resize(Size::new(40, columns)).unwrap();
@@ -53,7 +53,7 @@ impl Terminal {
             .env("DEFT_HOME", world.path("home"))
             .env("TERM", "xterm")
             .env("TZ", "Europe/Berlin")
-            .envs(variables.iter().copied());
+            .envs(variables.iter().map(|(name, value)| (name, value)));
         let child = command.spawn(pts).unwrap();
         let pty = Arc::new(pty);
         let (sender, output) = channel();

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::{find_row, view};
 use crate::app::{self, App};
-use crate::store;
+use crate::{store, trash};
 
 /// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,10 +175,31 @@ pub fn export(app: &App, id: &str) -> Done<RunArchive> {
         .map_err(|error| app::failure(&error))
 }
 
+/// How runs are deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PruneMode {
+    /// Nothing is deleted.
+    DryRun,
+    /// They move to the trash.
+    Trash,
+    /// They are gone for good.
+    Forever,
+}
+
 /// Deletes runs that ended before an instant, or only says which.
-pub fn prune(app: &App, before: Timestamp, dry_run: bool) -> Done<PrunedRuns> {
-    let pruned = app.block_on(app.engine.prune(before, dry_run));
-    let pruned = pruned.map_err(|error| app::failure(&error))?;
+pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
+    let dry_run = mode == PruneMode::DryRun;
+    let pruned = app.block_on(async {
+        if mode == PruneMode::Trash {
+            let found = app.engine.prune(before, true).await;
+            let found = found.map_err(|error| app::failure(&error))?;
+            if !found.runs.is_empty() {
+                trash::put_runs(&app.engine, app.home(), &found.runs).await?;
+            }
+        }
+        let pruned = app.engine.prune(before, dry_run).await;
+        pruned.map_err(|error| app::failure(&error))
+    })?;
     Ok(PrunedRuns {
         ok: true,
         dry_run,

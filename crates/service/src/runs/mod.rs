@@ -11,8 +11,8 @@ mod start;
 
 pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, drive};
 pub use history::{
-    CancelResult, EventStream, NewEvents, RunPages, RunQuery, cancel, detail, events, export, list,
-    prune, show,
+    CancelResult, EventStream, NewEvents, PruneMode, RunPages, RunQuery, cancel, detail, events,
+    export, list, prune, show,
 };
 pub use progress::{Change, Progress};
 pub use start::{

@@ -135,8 +135,9 @@ pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
         Err(mut failure) => {
             // The caller names the model.
             let prefix = format!("model `{name}`: ");
-            if let Some(message) = failure.message.strip_prefix(&prefix) {
-                failure.message = message.to_owned();
+            let unnamed = failure.message.strip_prefix(&prefix).map(str::to_owned);
+            if let Some(unnamed) = unnamed {
+                failure.message = unnamed;
             }
             failed_test(began.elapsed(), failure)
         }

@@ -3,6 +3,7 @@
 //! Not here: what an answer looks like, and what an agent is told.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::{
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
 use crate::shape::read_word;
+use crate::trash;
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, MessageRole, PromptView};
 use deft_wire::{Done, Failure};
@@ -36,6 +38,7 @@ pub fn host(app: &App) -> Arc<dyn Talk> {
     Arc::new(Host {
         engine: app.engine.clone(),
         zone: app.zone.clone(),
+        home: app.home().to_path_buf(),
     })
 }
 
@@ -46,6 +49,7 @@ type Work<'a> =
 struct Host {
     engine: Engine,
     zone: TimeZone,
+    home: PathBuf,
 }
 
 impl Host {
@@ -409,6 +413,7 @@ impl Talk for Host {
 
     fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
         Box::pin(async move {
+            trash::put_conversation(&self.engine, &self.home, id).await?;
             let deleted = self.engine.store().delete_conversation(id).await;
             deleted.map_err(stored)
         })

@@ -6,7 +6,8 @@ use deft_service::{Workspace, runtime, servers};
 use deft_wire::server::ServerView;
 
 use crate::failure::Done;
-use crate::output::{Output, counted, table};
+use crate::output::{Output, counted};
+use crate::table::{Cell, Column, Row, Table, Tone};
 
 pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
     let found = runtime::start()?.block_on(servers::list(workspace))?;
@@ -14,11 +15,16 @@ pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
     if output.json {
         output.document(&found.value)?;
     } else {
-        let rows: Vec<Vec<String>> = servers.iter().map(cells).collect();
-        if !rows.is_empty() {
-            output.data(table(&rows, output.width()))?;
+        if !servers.is_empty() {
+            let columns = [
+                Column::keep("server"),
+                Column::keep("transport"),
+                Column::text("state"),
+                Column::extra("target"),
+            ];
+            output.table(&Table::new(columns, servers.iter().map(row)))?;
         }
-        output.note(&counted(rows.len(), "server"));
+        output.note(&counted(servers.len(), "server"));
         note(servers, output);
     }
     output.warn(found.warnings);
@@ -36,13 +42,18 @@ fn note(servers: &[ServerView], output: &Output) {
     }
 }
 
-fn cells(server: &ServerView) -> Vec<String> {
-    vec![
-        server.name.clone(),
-        server.transport.word().to_owned(),
-        state(server),
-        server.target.clone(),
-    ]
+fn row(server: &ServerView) -> Row {
+    let tone = match (&server.error, server.enabled) {
+        (_, false) => Tone::Dim,
+        (Some(_), true) => Tone::Bad,
+        (None, true) => Tone::Plain,
+    };
+    Row::new([
+        server.name.as_str().into(),
+        server.transport.word().into(),
+        Cell::toned(state(server), tone),
+        server.target.as_str().into(),
+    ])
 }
 
 fn state(server: &ServerView) -> String {

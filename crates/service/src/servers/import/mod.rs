@@ -95,13 +95,13 @@ fn codex_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
         Failure::input("not_toml", message)
             .hint("deft reads the `[mcp_servers.NAME]` of a TOML file")
     })?;
-    let servers = settings.get(&["mcp_servers"]).map(|node| node.json());
-    let servers = servers.as_ref().and_then(Value::as_object);
-    Ok(servers.map(|servers| {
-        let common =
-            |(name, entry): (&String, &Value)| (name.clone(), codex::in_common_words(entry));
-        servers.iter().map(common).collect()
-    }))
+    let Some(servers) = settings.get(&["mcp_servers"]) else {
+        return Ok(None);
+    };
+    let common = |(name, entry): (&String, &Value)| (name.clone(), codex::in_common_words(entry));
+    let servers = servers.json();
+    let servers = servers.as_object().into_iter().flatten();
+    Ok(Some(servers.map(common).collect()))
 }
 
 fn json_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
