@@ -10,6 +10,7 @@ mod output;
 mod pages;
 mod progress;
 mod prompt;
+mod questions;
 mod report;
 mod table;
 #[cfg(test)]

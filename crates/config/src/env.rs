@@ -11,6 +11,10 @@ pub const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
 pub const TZ: &str = "TZ";
 /// The home of deft.
 pub const DEFT_HOME: &str = "DEFT_HOME";
+/// Folders of programs.
+pub const PATH: &str = "PATH";
+/// Where the configuration of the user's programs is, if not in `~/.config`.
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The home of the user.
 pub const HOME: &str = "HOME";
 /// Set and not empty: no colours.
