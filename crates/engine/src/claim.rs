@@ -204,7 +204,14 @@ impl Engine {
         .thinking(agents)
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
+        let is_recovered = recorded
+            .iter()
+            .any(|event| matches!(event, Event::Recovered { .. }));
         driver.recorded(now, recorded);
+        if is_recovered {
+            // A question that was asked before the crash is looked up when no batch is open.
+            driver.store_recorded().await?;
+        }
         driver.drive(again).await
     }
 }

@@ -95,7 +95,10 @@ impl StyledText {
             if !escape {
                 used += c.width().unwrap_or(0);
                 if used >= width {
-                    out.push_str("…\x1b[0m");
+                    out.push('…');
+                    if out.contains('\x1b') {
+                        out.push_str("\x1b[0m");
+                    }
                     return Self(out);
                 }
             }
