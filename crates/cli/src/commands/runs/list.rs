@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         skill: args.skill.clone(),
         status: args.status.as_deref().and_then(Choice::from_word),
         outcome: args.outcome.as_deref().and_then(Choice::from_word),
+        chats: args.chats,
     };
     let mut pages = runs::list(&app, query);
     if output.json {
