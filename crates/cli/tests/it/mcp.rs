@@ -215,7 +215,7 @@ fn probe_tells_what_a_server_offers() {
     assert_eq!(server["server"], "demo");
     assert_eq!(server["tools"], json!(["echo", "fail"]));
     assert!(
-        server["era"].is_string() && server["protocol"].is_string(),
+        server["era"] == "initialize" && server["protocol"] == "2025-11-25",
         "{server:#}"
     );
     let listed = world.json(&["mcp", "list", "--json"]);
@@ -227,6 +227,7 @@ fn probe_tells_what_a_server_offers() {
         "{text}"
     );
     assert!(text.contains("\n  tools      2: echo, fail\n"), "{text}");
+    assert!(text.contains("\n  protocol   2025-11-25\n"), "{text}");
     // An edited server is another one, of which nothing is known.
     assert_eq!(
         world.code(&["config", "set", "mcp_servers.demo.args", "[]"]),
