@@ -12,6 +12,7 @@ mod report;
 #[cfg(test)]
 mod talk_fake;
 mod terminal;
+mod when;
 
 use std::process::ExitCode;
 

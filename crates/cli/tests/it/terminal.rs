@@ -28,8 +28,13 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn start(world: &World, args: &[&str]) -> Self {
+        Self::sized(world, args, 120)
+    }
+
+    /// A terminal of so many columns and 40 rows.
+    pub(crate) fn sized(world: &World, args: &[&str], columns: u16) -> Self {
         let (pty, pts) = blocking::open().unwrap();
-        pty.resize(Size::new(40, 120)).unwrap();
+        pty.resize(Size::new(40, columns)).unwrap();
         let command = blocking::Command::new(env!("CARGO_BIN_EXE_deft"))
             .args(args)
             .current_dir(world.path(""))
@@ -55,7 +60,7 @@ impl Terminal {
             pty,
             child,
             output,
-            seen: vt100::Parser::new(40, 120, 0),
+            seen: vt100::Parser::new(40, columns, 0),
             raw: String::new(),
         }
     }
@@ -87,7 +92,8 @@ impl Terminal {
     pub(crate) fn until_line(&mut self, text: &str) -> &mut Self {
         let line = |seen: &vt100::Parser| {
             let (row, _) = seen.screen().cursor_position();
-            let mut rows = seen.screen().rows(0, 120);
+            let (_, columns) = seen.screen().size();
+            let mut rows = seen.screen().rows(0, columns);
             rows.nth(row.into()).unwrap_or_default()
         };
         while line(&self.seen).trim_end() != text {

@@ -4,13 +4,15 @@ use std::mem;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::{Global, RunList};
 use crate::failure::Done;
-use crate::output::{Fit, Output, clip, lines_of, local};
+use crate::output::{Fit, Output, clip, lines_of};
 use crate::pages::{Extent, ListDocument};
 use crate::progress::duration;
+use crate::when;
 use deft_service::App;
 use deft_service::runs::{self, RunPages, RunQuery};
 use deft_wire::model::Choice;
@@ -112,7 +114,7 @@ fn line(listed: &ListedRun, app: &App) -> Vec<String> {
         run.id.to_string(),
         run.skill.clone(),
         outcome,
-        local(started, &app.zone),
+        when::short(started, Timestamp::now(), &app.zone),
         took.map_or(String::new(), duration),
         run.cause.clone(),
     ]
