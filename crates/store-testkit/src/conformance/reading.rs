@@ -116,10 +116,7 @@ pub(super) async fn filters_narrow_the_list(store: &dyn Store) {
         ["b4", "r12"]
     );
     let not_skill = Some("b".to_owned());
-    let others = RunFilter {
-        not_skill,
-        ..any()
-    };
+    let others = RunFilter { not_skill, ..any() };
     assert_eq!(list(store, others).await, ["r2", "r1"]);
     let statuses = vec![RunStatus::Queued, RunStatus::Waiting];
     assert_eq!(
