@@ -20,6 +20,13 @@ pub const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
 /// `dumb`: a terminal without colours.
 pub const TERM: &str = "TERM";
 
+/// The X display, if there is a desktop.
+pub const DISPLAY: &str = "DISPLAY";
+/// The Wayland display, if there is a desktop.
+pub const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+/// Where programs are searched.
+pub const PATH: &str = "PATH";
+
 /// The value of a variable that is set and not empty.
 pub fn get(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

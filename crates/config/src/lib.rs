@@ -4,6 +4,7 @@
 //! Settings become the options of the crates that own them. Not here: opening a store, starting
 //! anything, and printing.
 
+mod desktop;
 pub mod env;
 mod folders;
 mod home;
@@ -13,8 +14,9 @@ pub mod secrets;
 mod settings;
 pub mod zone;
 
+pub use desktop::notifier;
 pub use folders::{config_file, create_folder, ensure_home};
-pub use home::{Home, system_moment};
+pub use home::{Home, host_zone, system_moment};
 pub use literal_secret::is_literal_secret;
 pub use paths::resolve;
 pub use secrets::Secrets;
