@@ -8,6 +8,7 @@ mod output;
 mod pages;
 mod progress;
 mod prompt;
+mod question;
 mod report;
 #[cfg(test)]
 mod talk_fake;

@@ -297,12 +297,6 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
-/// The same to the minute, for lists.
-pub(crate) fn local_minute(at: Timestamp, zone: &TimeZone) -> String {
-    let at = at.to_zoned(zone.clone());
-    at.strftime("%Y-%m-%d %H:%M").to_string()
-}
-
 /// A count with its noun.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };

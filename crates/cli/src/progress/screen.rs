@@ -120,7 +120,6 @@ impl Screen {
         }
     }
 
-
     /// Lets something else write below the tree.
     pub(crate) fn pause(&self, paused: bool) {
         let mut state = self.lock();

@@ -7,8 +7,9 @@ use jiff::tz::TimeZone;
 use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
-use crate::output::{Fit, Output, counted, local, local_minute, table_of};
+use crate::output::{Fit, Output, counted, table_of};
 use crate::terminal::StyledText;
+use crate::when::short;
 use deft_service::markdown::Renderer;
 use deft_service::talk::{Conversation, Talk};
 use deft_wire::chat::{
@@ -99,7 +100,7 @@ fn list(found: Vec<ConversationView>, zone: &TimeZone, output: &Output) -> Done<
     let row = |one: &ConversationView| {
         vec![
             one.id.clone(),
-            local_minute(one.updated_at, zone),
+            short(one.updated_at, jiff::Timestamp::now(), zone),
             one.channel.clone(),
             one.agent.clone(),
             one.message_count.to_string(),
@@ -131,7 +132,8 @@ fn show(
     let title = visible(&view.title);
     output.note(&format!("{}  {}  {title}", view.id, view.channel));
     for line in &messages {
-        let who = format!("{}  {}", line.role.word(), local(line.at, zone));
+        let at = short(line.at, jiff::Timestamp::now(), zone);
+        let who = format!("{}  {at}", line.role.word());
         let who = StyledText::paint("2", &who, output.styles_stdout());
         output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
@@ -162,7 +164,7 @@ pub(super) fn hits(found: &[ChatMessage], zone: &TimeZone) -> String {
     let row = |line: &ChatMessage| {
         vec![
             line.conversation.clone(),
-            local_minute(line.at, zone),
+            short(line.at, jiff::Timestamp::now(), zone),
             line.role.word().to_owned(),
             words(&line.text),
         ]
