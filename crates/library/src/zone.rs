@@ -50,16 +50,16 @@ impl Library {
                 changes.push((row.id, row.version, change));
             }
         }
-        let mut changed = 0;
+        let mut count = 0;
         for some in changes.chunks(TOGETHER) {
             // A skill that was changed at the same time was planned in the new zone.
             let rows = self.store().change_skills(some.to_vec()).await?;
-            changed += rows.iter().flatten().count();
+            count += rows.iter().flatten().count();
         }
-        if changed > 0 {
+        if count > 0 {
             self.base.bells().ring_all();
         }
-        Ok(changed)
+        Ok(count)
     }
 }
 
