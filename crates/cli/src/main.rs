@@ -10,7 +10,8 @@ mod output;
 mod pages;
 mod progress;
 mod prompt;
-mod question;
+mod question_text;
+mod questions;
 mod report;
 mod table;
 #[cfg(test)]

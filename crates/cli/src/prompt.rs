@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, oneshot};
 use crate::args::Global;
 use crate::output::terminal_width;
 use crate::progress::Screen;
-use crate::question::QuestionText;
+use crate::question_text::QuestionText;
 use crate::terminal::Stream;
 
 /// What is shown while a person is asked something; it keeps still meanwhile.

@@ -11,6 +11,10 @@ pub const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
 pub const TZ: &str = "TZ";
 /// The home of deft.
 pub const DEFT_HOME: &str = "DEFT_HOME";
+/// Folders of programs.
+pub const PATH: &str = "PATH";
+/// Where the configuration of the user's programs is, if not in `~/.config`.
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The home of the user.
 pub const HOME: &str = "HOME";
 /// Set and not empty: no colours.
@@ -30,8 +34,6 @@ pub const LESS: &str = "LESS";
 pub const DISPLAY: &str = "DISPLAY";
 /// The Wayland display, if there is a desktop.
 pub const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
-/// Where programs are searched.
-pub const PATH: &str = "PATH";
 
 /// The value of a variable that is set and not empty.
 pub fn get(name: &str) -> Option<OsString> {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::replace::{Access, replace};
 use deft_wire::{Done, Failure};
 
 /// The configuration of a home.
@@ -12,11 +13,47 @@ pub fn config_file(home: &Path) -> PathBuf {
 
 /// A home, made if need be; only its owner may look inside.
 pub fn ensure_home(home: &Path) -> Done<()> {
-    if home.is_dir() {
+    create_private_folder(home)
+}
+
+/// A folder that only its owner may look inside, made if need be. One that exists stays as it is.
+pub(crate) fn create_private_folder(path: &Path) -> Done<()> {
+    if path.is_dir() {
         return Ok(());
     }
-    create_folder(home)?;
-    restrict(home).map_err(|problem| Failure::file(home, "protect", &problem))
+    create_folder(path)?;
+    restrict(path).map_err(|problem| Failure::file(path, "protect", &problem))
+}
+
+/// Writes a file that only its owner may read, also where others could read the one before it.
+pub fn write_private(path: &Path, text: &str) -> Done<()> {
+    replace(path, text, Access::Owner).map_err(|problem| Failure::file(path, "write", &problem))
+}
+
+/// Whether anyone but the owner may read or change a file.
+#[cfg(unix)]
+pub fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+}
+
+/// Whether anyone but the owner may read or change a file.
+#[cfg(not(unix))]
+pub fn is_open_to_others(_: &Path) -> bool {
+    false
+}
+
+/// Takes a file away from everyone but its owner.
+#[cfg(unix)]
+pub fn make_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}
+
+/// Takes a file away from everyone but its owner.
+#[cfg(not(unix))]
+pub fn make_private(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Makes a folder and those above it.

@@ -2,23 +2,31 @@
 //! and the environment variables that deft reads.
 //!
 //! Settings become the options of the crates that own them. Not here: opening a store, starting
-//! anything, and printing.
+//! anything but the programs of the host that are asked something (`host.rs`), and printing.
 
 mod desktop;
 pub mod env;
 mod folders;
 mod home;
+mod host;
+mod keyring;
 mod literal_secret;
 mod paths;
+mod replace;
+mod secret_store;
 pub mod secrets;
 mod settings;
 pub mod zone;
 
 pub use desktop::notifier;
-pub use folders::{config_file, create_folder, ensure_home};
+pub use folders::{
+    config_file, create_folder, ensure_home, is_open_to_others, make_private, write_private,
+};
 pub use home::{Home, host_zone, system_moment};
+pub use host::{ProgramOutput, find_program, run_program};
 pub use literal_secret::is_literal_secret;
 pub use paths::resolve;
+pub use secret_store::{SecretPlace, StoredSecret, remove_secret, secret_files, store_secret};
 pub use secrets::Secrets;
 pub use settings::{
     Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,

@@ -1,7 +1,7 @@
-//! Where secrets come from: references such as `env:NAME` and `file:PATH`, and
+//! Where secrets come from: references such as `env:NAME`, `file:PATH` and `keyring:NAME`, and
 //! the names of the `[secrets]` section.
 //!
-//! A value is read when it is needed and not kept. Not here: writing secrets,
+//! A value is read when it is needed and not kept. Not here: storing secrets (`secret_store.rs`),
 //! and putting them into calls, which the router does.
 
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ use deft_tools::{Secret, SecretSource};
 use parking_lot::Mutex;
 
 use crate::env;
+use crate::folders::is_open_to_others;
+use crate::keyring::Keyring;
 use crate::paths::resolve;
 use crate::settings::Config;
 
@@ -62,11 +64,9 @@ impl Secrets {
                 .map(Secret::new)
                 .map_err(|why| format!("the variable `{name}` {why}")),
             Some(("file", path)) => self.file(&resolve(&self.home, path)),
-            Some(("keyring", _)) => {
-                Err("keyrings are not supported in this build; use `env:` or `file:`".to_owned())
-            }
+            Some(("keyring", name)) => Keyring::find(&self.home)?.lookup(name),
             _ => Err(format!(
-                "`{reference}` is not of the form `env:NAME` or `file:PATH`"
+                "`{reference}` is not of the form `env:NAME`, `file:PATH` or `keyring:NAME`"
             )),
         }
     }
@@ -74,7 +74,7 @@ impl Secrets {
     fn file(&self, path: &Path) -> Result<Secret, String> {
         let text = read_text(path, MAX_BYTES)
             .map_err(|problem| format!("cannot read `{}`: {problem}", path.display()))?;
-        if others_may_read(path) {
+        if is_open_to_others(path) {
             let path = path.display();
             self.warn(format!(
                 "others may read `{path}`, which holds a secret: `chmod 600 {path}`"
@@ -106,23 +106,12 @@ impl SecretSource for Secrets {
     }
 }
 
-#[cfg(unix)]
-fn others_may_read(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn others_may_read(_: &Path) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn secrets(home: &Path) -> Secrets {
-        let named = [("MAIL", "file:mail.txt"), ("RING", "keyring:x")];
+        let named = [("MAIL", "file:mail.txt")];
         Secrets {
             named: named
                 .map(|(name, to)| (name.to_owned(), to.to_owned()))
@@ -149,12 +138,8 @@ mod tests {
             ("MIAL", "`[secrets]` does not have it; did you mean `MAIL`?"),
             ("env:DEFT_NO_SUCH", "the variable `DEFT_NO_SUCH` is not set"),
             (
-                "RING",
-                "keyrings are not supported in this build; use `env:` or `file:`",
-            ),
-            (
                 "http:x",
-                "`http:x` is not of the form `env:NAME` or `file:PATH`",
+                "`http:x` is not of the form `env:NAME`, `file:PATH` or `keyring:NAME`",
             ),
         ] {
             assert_eq!(read(reference).unwrap_err(), why);

@@ -86,35 +86,47 @@ impl Http {
     }
 
     async fn knock(&self) -> Result<(), ProviderFailure> {
-        let wire = exchange::wire(self.options.provider);
-        let headers = wire.headers(self.options.key());
         let mut last = Ok(());
-        for path in wire.pings() {
-            let url = join(wire, &self.options, path)?;
-            let host = host(&url);
-            let call = with_headers(self.client()?.get(url), &headers)?;
-            let mut response = call
-                .send()
-                .await
-                .map_err(|error| transport(&error, &host))?;
-            let head = head(&response);
-            let mut body = Vec::new();
-            while let Some(bytes) = response
-                .chunk()
-                .await
-                .map_err(|error| transport(&error, &host))?
-            {
-                body.extend_from_slice(&bytes);
-                if body.len() > MOST_BYTES {
-                    return Err(ProviderFailure::too_large(MOST_BYTES));
-                }
-            }
+        for path in exchange::wire(self.options.provider).pings() {
+            let (head, body) = self.get(path).await?;
             last = exchange::verdict(&self.options, &head, &body);
             if !matches!(head.status, 404 | 405) {
                 break;
             }
         }
         last
+    }
+
+    /// What the provider answers when it is asked for its models.
+    pub(crate) async fn listing(&self) -> Result<Vec<u8>, ProviderFailure> {
+        let pings = exchange::wire(self.options.provider).pings();
+        let (head, body) = self.get(pings.first().copied().unwrap_or_default()).await?;
+        exchange::verdict(&self.options, &head, &body).map(|()| body)
+    }
+
+    async fn get(&self, path: &[&str]) -> Result<(Head, Vec<u8>), ProviderFailure> {
+        let wire = exchange::wire(self.options.provider);
+        let headers = wire.headers(self.options.key());
+        let url = join(wire, &self.options, path)?;
+        let host = host(&url);
+        let call = with_headers(self.client()?.get(url), &headers)?;
+        let mut response = call
+            .send()
+            .await
+            .map_err(|error| transport(&error, &host))?;
+        let head = head(&response);
+        let mut body = Vec::new();
+        while let Some(bytes) = response
+            .chunk()
+            .await
+            .map_err(|error| transport(&error, &host))?
+        {
+            body.extend_from_slice(&bytes);
+            if body.len() > MOST_BYTES {
+                return Err(ProviderFailure::too_large(MOST_BYTES));
+            }
+        }
+        Ok((head, body))
     }
 
     fn client(&self) -> Result<&Client, ProviderFailure> {

@@ -16,6 +16,7 @@
 //! | `failed` | what a failure of a provider means |
 //! | `frames` | bytes of a stream into events |
 //! | `http` | the only file with a socket |
+//! | `listing` | which models a provider has |
 //! | `models`, `tries`, `wait` | names, limits, retries, fallbacks |
 //!
 //! Not here: the loop of an agent, which tools there are and what they do, budgets, a store, the
@@ -29,6 +30,7 @@ mod frames;
 mod gemini;
 mod head;
 mod http;
+mod listing;
 mod models;
 mod ollama;
 mod openai;
@@ -42,6 +44,7 @@ mod wait;
 mod wire;
 
 pub use head::Head;
+pub use listing::{ProviderPlace, list_models};
 pub use models::{Answer, Ask, Models};
 pub use options::{ModelOptions, ProviderKind};
 pub use price::Price;

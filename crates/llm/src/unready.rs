@@ -22,7 +22,12 @@ impl Provider for IncompleteModel {
 
 /// The model under its name, with settings that mean nothing.
 pub(crate) fn unready(name: String, failure: Failure) -> (ModelOptions, Arc<dyn Provider>) {
-    let options = ModelOptions {
+    (bare_options(name), Arc::new(IncompleteModel(failure)))
+}
+
+/// Settings that name nothing but the model.
+pub(crate) fn bare_options(name: String) -> ModelOptions {
+    ModelOptions {
         name,
         provider: ProviderKind::OpenAi,
         model: String::new(),
@@ -38,6 +43,5 @@ pub(crate) fn unready(name: String, failure: Failure) -> (ModelOptions, Arc<dyn 
         concurrency: 1,
         price: None,
         extra: Object::new(),
-    };
-    (options, Arc::new(IncompleteModel(failure)))
+    }
 }

@@ -27,6 +27,7 @@ pub mod runs;
 pub mod runtime;
 pub mod schedule;
 pub mod schemas;
+pub mod secrets;
 pub mod seed;
 pub mod servers;
 pub mod settings;

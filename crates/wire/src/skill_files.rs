@@ -12,6 +12,8 @@ pub struct Overview {
     pub home: String,
     pub skills: usize,
     pub broken: usize,
+    /// How many models are configured.
+    pub models: usize,
 }
 
 /// The document of `deft skills new`.

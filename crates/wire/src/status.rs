@@ -22,6 +22,8 @@ pub struct StatusView {
     pub skills: usize,
     /// How many files of skills cannot be read.
     pub broken: usize,
+    /// How many models are configured.
+    pub models: usize,
     /// When this was read.
     #[schemars(with = "String")]
     pub at: Timestamp,

@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Chat {
     #[command(subcommand)]

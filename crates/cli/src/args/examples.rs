@@ -9,10 +9,21 @@ use super::Args;
 
 /// A command without the leading `deft`, and lines to type.
 const EXAMPLES: &[(&str, &[&str])] = &[
-    ("", &["deft up", "deft run countdown", "deft chat"]),
+    (
+        "",
+        &["deft setup", "deft up", "deft run countdown", "deft chat"],
+    ),
     (
         "up",
         &["deft up", "deft up --log json", "deft up --for 10m"],
+    ),
+    (
+        "setup",
+        &[
+            "deft setup",
+            "deft setup --yes --json",
+            "deft setup --provider ollama --model qwen3:8b",
+        ],
     ),
     ("init", &["deft init", "deft init --home /srv/deft"]),
     ("doctor", &["deft doctor", "deft doctor --fix"]),
@@ -268,32 +279,21 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("config validate", &["deft config validate"]),
     ("config path", &["deft config path"]),
     (
-        "remind",
+        "secrets",
+        &["deft secrets list", "deft secrets set ANTHROPIC_API_KEY"],
+    ),
+    (
+        "secrets set",
         &[
-            "deft remind drink water in 5m",
-            "deft remind 'call Ann' at 17:30",
-            "deft remind stand up every weekday 11:00",
+            "deft secrets set ANTHROPIC_API_KEY",
+            "deft secrets set MAIL_PASSWORD --file",
         ],
     ),
-    ("status", &["deft status", "deft status --watch"]),
-    ("logs", &["deft logs", "deft logs -f"]),
-    ("demo", &["deft demo crash"]),
-    ("demo crash", &["deft demo crash"]),
+    ("secrets list", &["deft secrets list"]),
+    ("secrets rm", &["deft secrets rm MAIL_PASSWORD"]),
     (
-        "schedule add",
-        &[
-            "deft schedule add morning-briefing 'weekdays 9:00'",
-            "deft schedule add backup 'daily 03:00' --tz Europe/Berlin",
-        ],
-    ),
-    ("schedule pause", &["deft schedule pause morning-briefing"]),
-    (
-        "schedule resume",
-        &["deft schedule resume morning-briefing"],
-    ),
-    (
-        "schedule remove",
-        &["deft schedule remove morning-briefing"],
+        "secrets test",
+        &["deft secrets test", "deft secrets test MAIL_PASSWORD"],
     ),
     ("undo", &["deft undo", "deft undo --list"]),
     ("cmd", &["deft cmd 'get_skill: email'"]),

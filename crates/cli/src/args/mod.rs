@@ -5,6 +5,7 @@ mod examples;
 mod rewrite;
 mod runs;
 mod schedule;
+mod setup;
 mod skills;
 mod time;
 mod tools;
@@ -22,6 +23,7 @@ pub(crate) use examples::command as command_with_examples;
 pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite, skill_to_explain};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
+pub(crate) use setup::{Secrets, Setup};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, Validate,
@@ -106,6 +108,8 @@ impl Global {
 pub(crate) enum Command {
     /// Start deft: run schedules and queued jobs
     Up(Up),
+    /// Set deft up: find keys, models, skills and MCP servers, and connect them
+    Setup(Setup),
     /// Show the state of the home on one screen
     Status(Status),
     /// Show the log of the daemon
@@ -160,6 +164,9 @@ pub(crate) enum Command {
     /// Show and change settings
     #[command(subcommand)]
     Config(Config),
+    /// Store, list, remove and test secrets
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Bring back what was deleted last
     Undo {
         /// Show what can be brought back

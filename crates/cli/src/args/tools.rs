@@ -75,9 +75,9 @@ pub(crate) enum Mcp {
         /// The server's name [default: all]
         name: Option<String>,
     },
-    /// Import servers from another host's file (`mcpServers` or `servers`)
+    /// Import servers from another host's file (`mcpServers`, `servers`, or Codex's `mcp_servers`)
     Import {
-        /// The JSON file
+        /// The JSON or TOML file
         file: PathBuf,
         /// Replace existing servers
         #[arg(long)]

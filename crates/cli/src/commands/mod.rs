@@ -19,6 +19,8 @@ mod run;
 mod runs;
 mod schedule;
 mod schema;
+mod secrets;
+mod setup;
 mod skills;
 mod status;
 mod tick;
@@ -51,6 +53,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
     match args.command {
         None => overview::run(global, output),
         Some(Command::Up(args)) => up::run(&args, global, output),
+        Some(Command::Setup(args)) => setup::run(&args, global, output),
         // It has nothing to ask yet, so that both ways are the same.
         Some(Command::Init { yes: _ }) => init::run(global, output),
         Some(Command::Doctor { fix }) => doctor::run(fix, global, output),
@@ -71,6 +74,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),
         Some(Command::Undo { list }) => undo::run(list, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),
+        Some(Command::Secrets(command)) => secrets::run(&command, global, output),
         Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),

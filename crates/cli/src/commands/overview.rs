@@ -47,7 +47,7 @@ const NO_HOME: [Suggestion; SUGGESTED] = [
 
 /// The commands that help most now, the most urgent first.
 fn suggestions(view: &StatusView) -> Vec<Suggestion> {
-    let urgent: [(bool, Suggestion); 5] = [
+    let urgent: [(bool, Suggestion); 6] = [
         (
             !view.approvals.is_empty(),
             ("deft status --watch", "answer the pending approvals"),
@@ -62,6 +62,10 @@ fn suggestions(view: &StatusView) -> Vec<Suggestion> {
                 "deft runs list",
                 "what failed; `deft runs show ID` says why",
             ),
+        ),
+        (
+            view.models == 0,
+            ("deft setup", "choose a model, import skills and servers"),
         ),
         (
             view.skills == 0,

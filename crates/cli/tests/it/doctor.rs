@@ -163,6 +163,26 @@ fn a_local_model_that_does_not_answer_is_told() {
     assert_eq!([of("models.ready"), of("models.answer")], expected);
 }
 
+/// The configuration of a new home is its owner's alone; one that others can read is noted and mended.
+#[test]
+fn a_configuration_that_others_can_read_is_told_and_mended() {
+    let world = World::new();
+    assert_eq!(world.code(&["init"]), 0);
+    let config = world.path("home/config.toml");
+    let mode = || config.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o600);
+    let private = |args: &[&str]| {
+        let found = checks(&world, args).1;
+        let found = found.into_iter().find(|check| check.0 == "config.private");
+        found.map(|check| check.1)
+    };
+    assert_eq!(private(&[]), None);
+    std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(private(&[]).as_deref(), Some("note"));
+    assert_eq!(private(&["--fix"]).as_deref(), Some("ok"));
+    assert_eq!(mode(), 0o600);
+}
+
 /// A limit of money has no effect while the price of a model is unknown.
 #[test]
 fn money_without_prices_is_told() {

@@ -172,6 +172,28 @@ fn import_reads_what_other_hosts_wrote() {
 }
 
 #[test]
+fn import_reads_codex_and_the_projects_of_claude_code() {
+    let world = World::new();
+    world
+        .write(
+            "config.toml",
+            "model = \"o9\"\n[mcp_servers.docs]\ncommand = \"docs\"\nenv_vars = [\"HOME\"]\n\n\
+             [mcp_servers.web]\nurl = \"https://x.example/mcp\"\nbearer_token_env_var = \"WEB_TOKEN\"\n",
+        )
+        .write(
+            "claude.json",
+            r#"{"projects": {"/a": {"mcpServers": {"jira": {"command": "jira"}}},
+                "/b": {"mcpServers": {"jira": {"command": "another"}, "db": {"command": "db"}}}}}"#,
+        );
+    assert_eq!(world.code(&["mcp", "import", "config.toml"]), 0);
+    assert_eq!(world.code(&["mcp", "import", "claude.json"]), 0);
+    insta::assert_snapshot!(world.read("home/config.toml"));
+    world.write("broken.toml", "[mcp_servers");
+    let refused = world.json(&["mcp", "import", "broken.toml", "--json"]);
+    assert_eq!(refused["error"]["code"], "not_toml");
+}
+
+#[test]
 fn import_replaces_only_by_force() {
     let world = World::new();
     world.write(

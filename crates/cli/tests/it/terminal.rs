@@ -121,6 +121,12 @@ impl Terminal {
         self.seen.process(bytes);
     }
 
+    /// Forgets what the screen shows, so that a text can be waited for that was there before.
+    pub(crate) fn clear(&mut self) -> &mut Self {
+        self.seen.process(b"\x1b[2J\x1b[H");
+        self
+    }
+
     pub(crate) fn screen(&self) -> String {
         self.seen.screen().contents()
     }

@@ -4,8 +4,7 @@
 //! but it makes no new ones. The file is replaced as a whole, so a reader sees
 //! the old one or the new one.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -17,6 +16,7 @@ use super::table::{self, Meaning};
 use super::tree::Settings;
 use super::{shown, text_of};
 use crate::folders::{config_file, ensure_home};
+use crate::replace::{Access, replace};
 use deft_wire::{Done, Failure};
 
 /// The file while it is being changed.
@@ -194,7 +194,7 @@ impl Editor {
         if let Some(home) = self.path.parent() {
             ensure_home(home)?;
         }
-        replace(&self.path, &text)
+        replace(&self.path, &text, Access::Keep)
             .map_err(|problem| Failure::file(&self.path, "write", &problem))?;
         Ok(true)
     }
@@ -262,27 +262,4 @@ fn toml_value(value: &Value) -> toml_edit::Value {
             toml_edit::Value::InlineTable(fields.iter().map(field).collect())
         }
     }
-}
-
-/// Puts a whole new file in the place of the old one. A link stays a link.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let fresh = path.with_extension(format!("toml.{}.new", std::process::id()));
-    let mut how = OpenOptions::new();
-    how.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
-    let written = how.open(&fresh).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        if let Ok(old) = fs::metadata(&path) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.sync_all()
-    });
-    let done = written.and_then(|()| fs::rename(&fresh, &path));
-    if done.is_err() {
-        // Half a file is useless. The caller gets the first error, not that of the removal.
-        drop(fs::remove_file(&fresh));
-    }
-    done
 }

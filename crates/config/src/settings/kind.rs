@@ -72,7 +72,7 @@ impl Wrong {
 }
 
 const REFERENCE_HINT: &str =
-    "put the value into a variable or a file and write `env:NAME` or `file:PATH` here";
+    "`deft secrets set NAME` stores the value and prints the reference to write here";
 
 impl Kind {
     /// What it takes, in words.
@@ -95,7 +95,7 @@ impl Kind {
                 return words.join(", ");
             }
             Self::Channel => "`log`, `desktop`, `telegram`, `webhook` or `tool:NAME`",
-            Self::Secret => "a reference, `env:NAME` or `file:PATH`",
+            Self::Secret => "a reference, `env:NAME`, `file:PATH` or `keyring:NAME`",
             Self::Reference => "a text, or a reference as `env:NAME` or `file:PATH`",
             Self::Heals => "a list of remedies",
             Self::Any => "any value",

@@ -158,7 +158,7 @@ pub(super) const KEYS: &[Key] = &[
         "How much of its output is kept"),
 
     key("secrets.KEY", Kind::Secret, Words("none"), Runs,
-        "A secret that skills may name, and where its value is: `env:NAME` or `file:PATH`"),
+        "A secret that skills may name, and where its value is: `env:NAME`, `file:PATH` or `keyring:NAME`; `deft secrets set` writes it"),
 
     key("server.listen", Kind::Address, Value("\"127.0.0.1:9876\""), Later,
         "The address of the dashboard, the API and MCP over HTTP"),
@@ -170,7 +170,7 @@ pub(super) const KEYS: &[Key] = &[
     key("llm.NAME.base_url", Kind::Url, Words("the provider's own"), Mind,
         "The address of the model server"),
     key("llm.NAME.api_key", Kind::Secret, Words("none"), Mind,
-        "The key, as `env:NAME` or `file:PATH`"),
+        "The key, as `env:NAME`, `file:PATH` or `keyring:NAME`"),
     key("llm.NAME.tools", Kind::Truth, Value("true"), Mind,
         "Whether the model can call tools; one that cannot writes `cmd` blocks"),
     key("llm.NAME.max_tokens", Kind::Positive, Value("4096"), Mind,

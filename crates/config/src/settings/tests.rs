@@ -102,7 +102,7 @@ fn mistakes_are_explained() {
         ),
         (
             "[secrets]\nMAIL = \"hunter2\"\n",
-            "2: `secrets.MAIL` takes a reference and not the secret itself, because this file is read, copied and shown | put the value into a variable or a file and write `env:NAME` or `file:PATH` here",
+            "2: `secrets.MAIL` takes a reference and not the secret itself, because this file is read, copied and shown | `deft secrets set NAME` stores the value and prints the reference to write here",
         ),
         (
             "[llm.main]\nprovider = \"open-ai\"\nmodel = \"x\"\n",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use deft_config::{Home, ensure_home};
+use deft_config::{Home, config_file, ensure_home, is_open_to_others, make_private};
 use deft_wire::Done;
 
 use super::Findings;
@@ -22,7 +22,37 @@ pub(super) fn check(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
     }
     found.good("home.exists", format!("`{}`", path.display()));
     check_mode(path, fix, found);
+    check_config_mode(&config_file(path), fix, found);
     Ok(())
+}
+
+/// The configuration names servers, addresses and chats: others need not read it. It works all the same,
+/// so this is a note.
+fn check_config_mode(config: &Path, fix: bool, found: &mut Findings) {
+    if !is_open_to_others(config) {
+        return;
+    }
+    let open = "other users can read the configuration";
+    let by_hand = format!("`chmod 600 {}`", config.display());
+    match fix.then(|| make_private(config)) {
+        Some(Ok(())) => {
+            let message = "other users could read the configuration; that was ended";
+            found.good("config.private", message);
+        }
+        Some(Err(problem)) => {
+            let message = format!("{open}, and that could not be ended: {problem}");
+            found.note(
+                "config.private",
+                message,
+                &format!("{by_hand} as its owner"),
+            );
+        }
+        None => found.note(
+            "config.private",
+            open,
+            &format!("{by_hand}, or `deft doctor --fix`"),
+        ),
+    }
 }
 
 #[cfg(unix)]

@@ -6,8 +6,7 @@ use super::Findings;
 use crate::app::App;
 
 /// How to configure a first model.
-pub const ADD_A_MODEL: &str = "`deft config set llm.local.provider openai`, then `llm.local.model`, \
-     `llm.local.base_url` and `llm.local.api_key` in the same way";
+pub const ADD_A_MODEL: &str = "`deft setup` finds API keys and local models and configures one";
 
 pub(super) fn check(home: &Home, found: &mut Findings) {
     check_models(home, found);

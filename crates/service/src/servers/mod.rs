@@ -10,5 +10,6 @@ mod probe;
 
 pub use edit::{NewServer, Reach, add, remove};
 pub use import::{ImportOptions, import};
+pub(crate) use import::{allowed_name, server_names};
 pub use list::list;
 pub use probe::probe;

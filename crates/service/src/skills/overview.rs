@@ -17,5 +17,6 @@ pub fn overview(workspace: &Workspace) -> Done<Overview> {
         broken: broken.count(),
         home: home.path.display().to_string(),
         skills: snapshot.skill_count(),
+        models: home.config.models.len(),
     })
 }

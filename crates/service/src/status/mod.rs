@@ -87,6 +87,7 @@ impl StatusReader {
             home: overview.home,
             skills: overview.skills,
             broken: overview.broken,
+            models: overview.models,
             at: now,
             zone: deft_schedule::zone_name(&app.zone),
             daemon: daemon(app),

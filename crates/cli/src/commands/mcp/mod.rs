@@ -27,6 +27,8 @@ pub(crate) fn run(command: &Mcp, global: &Global, output: &Output) -> Done {
                 file: file.clone(),
                 force: *force,
                 dry_run: *dry_run,
+                only: None,
+                store_secrets: false,
             };
             import::run(&options, &workspace, output)
         }

@@ -145,7 +145,7 @@ mod tests {
     fn a_selection_stays_inside_the_list() {
         let mut selection = Selection { at: 3, id: None };
         let view = serde_json::from_value(serde_json::json!({
-            "home": "/h", "home_exists": true, "skills": 0, "broken": 0,
+            "home": "/h", "home_exists": true, "skills": 0, "broken": 0, "models": 1,
             "at": "2026-02-14T13:00:00Z", "zone": "UTC",
             "daemon": {"running": false, "pid": null, "since": null},
             "scheduled": 0, "next": [], "active": [], "active_total": 0, "failed": [],

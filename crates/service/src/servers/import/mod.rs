@@ -1,15 +1,17 @@
 //! Imports servers from the files of other hosts.
 //!
-//! The file is read as it is (`jsonc`), each entry becomes what deft would write (`entry`), and only
+//! The file is read as it is (`jsonc`, `codex`), each entry becomes what deft would write (`entry`), and only
 //! then is the configuration changed, in one step. Nothing is started, and no `${…}` is expanded.
 
+mod codex;
 mod entry;
 mod jsonc;
+mod plain_secrets;
 mod variables;
 
 use std::path::{Path, PathBuf};
 
-use deft_config::{Editor, bad_name, config_file};
+use deft_config::{Editor, Settings, bad_name, config_file};
 use deft_registry::read_text;
 use deft_wire::server::{ImportEffect, ImportedServer, ServerImport};
 use deft_wire::{Done, Failure};
@@ -31,6 +33,10 @@ pub struct ImportOptions {
     pub force: bool,
     /// Change nothing.
     pub dry_run: bool,
+    /// Only the servers of these names.
+    pub only: Option<Vec<String>>,
+    /// Store secrets in plain text as secrets, so that the configuration has references.
+    pub store_secrets: bool,
 }
 
 /// Imports the servers of a file.
@@ -40,7 +46,10 @@ pub fn import(workspace: &Workspace, options: &ImportOptions) -> Done<ServerImpo
     let mut editor = Editor::open(&home)?;
     let mut servers = Vec::new();
     for (name, entry) in &entries {
-        servers.push(take(name, entry, options.force, &mut editor)?);
+        let wanted = options.only.as_ref();
+        if wanted.is_none_or(|names| names.contains(name)) {
+            servers.push(take(name, entry, options, &home, &mut editor)?);
+        }
     }
     if !options.dry_run && servers.iter().any(|one| one.effect.changes()) {
         editor.save()?;
@@ -55,25 +64,66 @@ pub fn import(workspace: &Workspace, options: &ImportOptions) -> Done<ServerImpo
     })
 }
 
+/// The names of the servers in a file of any host; none if it has none or cannot be read.
+pub(crate) fn server_names(file: &Path) -> Vec<String> {
+    let entries = entries(file).unwrap_or_default();
+    entries.keys().cloned().collect()
+}
+
 /// The servers in a file of any host.
 fn entries(file: &Path) -> Done<Map<String, Value>> {
     let text =
         read_text(file, MAX_BYTES).map_err(|problem| Failure::file(file, "read", &problem))?;
     let place = file.display();
-    let document: Value = serde_json::from_str(&jsonc::plain(&text)).map_err(|problem| {
-        Failure::input("not_json", format!("{place}: not JSON: {problem}"))
-            .hint("deft reads the `mcpServers` or `servers` of a JSON file")
-    })?;
-    let found = ["/mcpServers", "/servers", "/mcp/servers", "/mcp/mcpServers"]
-        .iter()
-        .find_map(|pointer| document.pointer(pointer)?.as_object());
+    let found = if file.extension().is_some_and(|ending| ending == "toml") {
+        codex_servers(file, &text)?
+    } else {
+        json_servers(file, &text)?
+    };
     match found {
-        Some(entries) if !entries.is_empty() => Ok(entries.clone()),
+        Some(entries) if !entries.is_empty() => Ok(entries),
         Some(_) => Err(nothing(format!("{place}: it contains no servers"))),
         None => Err(nothing(format!(
             "{place}: it has neither `mcpServers` nor `servers`"
         ))),
     }
+}
+
+fn codex_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
+    let settings = Settings::parse(text).map_err(|problem| {
+        let message = format!("{}: {}", file.display(), problem.message);
+        Failure::input("not_toml", message)
+            .hint("deft reads the `[mcp_servers.NAME]` of a TOML file")
+    })?;
+    let Some(servers) = settings.get(&["mcp_servers"]) else {
+        return Ok(None);
+    };
+    let common = |(name, entry): (&String, &Value)| (name.clone(), codex::in_common_words(entry));
+    let servers = servers.json();
+    let servers = servers.as_object().into_iter().flatten();
+    Ok(Some(servers.map(common).collect()))
+}
+
+fn json_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
+    let document: Value = serde_json::from_str(&jsonc::plain(text)).map_err(|problem| {
+        let message = format!("{}: not JSON: {problem}", file.display());
+        Failure::input("not_json", message)
+            .hint("deft reads the `mcpServers` or `servers` of a JSON file")
+    })?;
+    let mut found = ["/mcpServers", "/servers", "/mcp/servers", "/mcp/mcpServers"]
+        .iter()
+        .find_map(|pointer| document.pointer(pointer)?.as_object())
+        .cloned();
+    // Claude Code keeps the servers of each project in the same file; the user's own count first.
+    for project in document["projects"].as_object().into_iter().flatten() {
+        for (name, entry) in project.1["mcpServers"].as_object().into_iter().flatten() {
+            let all = found.get_or_insert_default();
+            if !all.contains_key(name) {
+                all.insert(name.clone(), entry.clone());
+            }
+        }
+    }
+    Ok(found)
 }
 
 fn nothing(message: String) -> Failure {
@@ -82,8 +132,14 @@ fn nothing(message: String) -> Failure {
 }
 
 /// Puts one entry into the file, unless something is against it.
-fn take(given: &str, entry: &Value, force: bool, editor: &mut Editor) -> Done<ImportedServer> {
-    let name = allowed(given);
+fn take(
+    given: &str,
+    entry: &Value,
+    options: &ImportOptions,
+    home: &Path,
+    editor: &mut Editor,
+) -> Done<ImportedServer> {
+    let name = allowed_name(given);
     let imported = |effect, reason, warnings| ImportedServer {
         name: name.clone(),
         effect,
@@ -103,20 +159,28 @@ fn take(given: &str, entry: &Value, force: bool, editor: &mut Editor) -> Done<Im
             "it was called `{given}`, which cannot be the name of a server here"
         ));
     }
-    let fields = Value::Object(fields);
-    remarks.extend(literal_secrets(&name, &fields));
+    let mut fields = Value::Object(fields);
     let old = editor.server(&name);
+    if let Some(old) = old.as_ref().filter(|_| options.store_secrets) {
+        fields = plain_secrets::with_known_references(&name, &fields, old);
+    }
     let effect = match &old {
         Some(old) if *old == fields => {
+            remarks.extend(literal_secrets(&name, &fields));
             return Ok(imported(ImportEffect::Unchanged, None, remarks));
         }
-        Some(_) if !force => {
+        Some(_) if !options.force => {
             let reason = "there is another server of that name; `--force` replaces it".to_owned();
+            remarks.extend(literal_secrets(&name, &fields));
             return Ok(refused(reason, remarks));
         }
         Some(_) => ImportEffect::Replaced,
         None => ImportEffect::New,
     };
+    if options.store_secrets && !options.dry_run {
+        remarks.extend(plain_secrets::store_all(home, &name, &mut fields)?);
+    }
+    remarks.extend(literal_secrets(&name, &fields));
     editor.put_server(&name, &fields)?;
     if let Some(mistake) = editor.mistakes().first() {
         let reason = mistake.message.clone();
@@ -130,7 +194,7 @@ fn take(given: &str, entry: &Value, force: bool, editor: &mut Editor) -> Done<Im
 }
 
 /// The name with everything replaced that deft does not take.
-fn allowed(name: &str) -> String {
+pub(crate) fn allowed_name(name: &str) -> String {
     if bad_name(name).is_none() {
         return name.to_owned();
     }

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use deft_config::{Home, config_file, create_folder};
+use deft_config::{
+    Home, config_file, create_folder, is_open_to_others, make_private, write_private,
+};
 use deft_wire::home::HomeReady;
 use deft_wire::{Done, Failure};
 
@@ -10,7 +12,8 @@ use crate::seed;
 use crate::workspace::Workspace;
 
 const CONFIG: &str = "# deft reads this file; `deft config show --origin` says what counts and why.\n\
-# Every key is in docs/configuration.md, and `deft config set KEY VALUE` writes it here.\n\n\
+# Every key is in docs/configuration.md, and `deft config set KEY VALUE` writes it here.\n\
+# Keys and passwords stay out of it: `deft secrets set NAME` stores them.\n\n\
 # [notify]\n# channel = \"telegram\"\n# target = \"123456789\"\n\n\
 # [telegram]\n# token = \"env:TELEGRAM_TOKEN\"\n";
 
@@ -24,7 +27,7 @@ pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
     let config = config_file(&home.path);
     let config_written = !config.exists();
     if config_written {
-        fs::write(&config, CONFIG).map_err(|problem| Failure::file(&config, "write", &problem))?;
+        write_private(&config, CONFIG)?;
     }
     let skills_written = seed::seed_new_home(&home)?;
     check_writable(&home)?;
@@ -33,6 +36,16 @@ pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
         config_written,
         skills_written,
     })
+}
+
+/// Takes the configuration away from other users; true if they could read it.
+pub fn protect_config(workspace: &Workspace) -> Done<bool> {
+    let config = config_file(&workspace.locate()?);
+    if !is_open_to_others(&config) {
+        return Ok(false);
+    }
+    make_private(&config).map_err(|problem| Failure::file(&config, "protect", &problem))?;
+    Ok(true)
 }
 
 /// A home that cannot be written to is not ready, even if everything exists.

@@ -1,0 +1,120 @@
+//! Skills and MCP servers of other hosts: what to take over.
+
+use deft_service::setup;
+use deft_wire::server::ImportedServer;
+use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
+
+use super::SetupRun;
+use crate::failure::Done;
+use crate::output::counted;
+
+impl SetupRun<'_> {
+    /// Adds the ticked folders of skills. Those of the current folder are ticked only by a person: a
+    /// folder may come from anywhere.
+    pub(super) fn add_skills(&self, found: &SetupFindings) -> Done<Vec<String>> {
+        if found.skills.is_empty() || self.args.no_skills {
+            return Ok(Vec::new());
+        }
+        let new = setup::new_skills(&self.workspace, found)?;
+        if new.is_empty() {
+            self.say("skills", "all folders are read in place already")?;
+            return Ok(Vec::new());
+        }
+        let label = |one: &FoundSkills| format!("{} ({})", one.path, counted(one.skills, "skill"));
+        let labels: Vec<String> = new.iter().map(label).collect();
+        let usual = places(new.iter().map(|folder| !folder.project));
+        let chosen = self.tick("Skill folders to read in place:", &labels, usual)?;
+        let chosen: Vec<FoundSkills> = pick(&new, &chosen);
+        let added = setup::add_skills(&self.workspace, &chosen)?;
+        self.say(
+            "skills",
+            &match added.as_slice() {
+                [] => left_out(&new.iter().map(|one| one.path.clone()).collect::<Vec<_>>()),
+                added => format!("read in place from {}", quoted(added)),
+            },
+        )?;
+        Ok(added)
+    }
+
+    /// Imports the ticked servers, by the same rule.
+    pub(super) fn import_servers(&self, found: &SetupFindings) -> Done<Vec<ImportedServer>> {
+        if found.servers.is_empty() || self.args.no_mcp {
+            return Ok(Vec::new());
+        }
+        let new = one_by_one(&setup::new_servers(&self.workspace, found)?);
+        if new.is_empty() {
+            self.say("mcp", "all servers are configured already")?;
+            return Ok(Vec::new());
+        }
+        let label = |one: &FoundServers| format!("{} ({})", one.servers.join(", "), one.title);
+        let labels: Vec<String> = new.iter().map(label).collect();
+        let usual = places(new.iter().map(|one| !one.project));
+        let chosen = self.tick("MCP servers to import:", &labels, usual)?;
+        let imported = setup::import_servers(&self.workspace, &pick(&new, &chosen))?;
+        if imported.is_empty() {
+            let names = new.into_iter().flat_map(|one| one.servers);
+            self.say("mcp", &left_out(&names.collect::<Vec<_>>()))?;
+        } else {
+            self.show_servers(&imported)?;
+        }
+        Ok(imported)
+    }
+
+    fn show_servers(&self, imported: &[ImportedServer]) -> Done<()> {
+        let taken = imported.iter().filter(|one| one.effect.changes());
+        let taken: Vec<String> = taken.map(|one| one.name.clone()).collect();
+        self.say(
+            "mcp",
+            &match taken.as_slice() {
+                [] => "no server was imported".to_owned(),
+                taken => format!("imported {}", quoted(taken)),
+            },
+        )?;
+        for one in imported {
+            if let Some(reason) = &one.reason {
+                self.say("", &format!("`{}` was refused: {reason}", one.name))?;
+            }
+            for warning in &one.warnings {
+                self.say("", &format!("`{}`: {warning}", one.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tick(&self, question: &str, labels: &[String], usual: Vec<usize>) -> Done<Vec<usize>> {
+        match &self.questions {
+            Some(questions) => questions.tick(question, labels, &usual),
+            None => Ok(usual),
+        }
+    }
+}
+
+/// The same servers, each with its file.
+fn one_by_one(files: &[FoundServers]) -> Vec<FoundServers> {
+    let each = files.iter().flat_map(|file| {
+        file.servers.iter().map(|name| FoundServers {
+            servers: vec![name.clone()],
+            ..file.clone()
+        })
+    });
+    each.collect()
+}
+
+fn places(ticked: impl Iterator<Item = bool>) -> Vec<usize> {
+    let ticked = ticked.enumerate().filter(|(_, ticked)| *ticked);
+    ticked.map(|(place, _)| place).collect()
+}
+
+fn pick<T: Clone>(all: &[T], places: &[usize]) -> Vec<T> {
+    let picked = places.iter().filter_map(|place| all.get(*place));
+    picked.cloned().collect()
+}
+
+fn left_out(names: &[String]) -> String {
+    format!("nothing to add; not taken: {}", quoted(names))
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

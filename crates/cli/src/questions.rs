@@ -1,0 +1,115 @@
+//! Questions to the person at the terminal, outside of runs: choices, ticks, yes or no, hidden text.
+//!
+//! `inquire` draws them, on stderr. Texts may come from files of other programs, so they are made visible
+//! here. Not here: approvals of runs, which can be taken back while they are asked (`prompt.rs`).
+
+use std::io::{self, IsTerminal};
+
+use deft_wire::FailureKind;
+use deft_wire::model::visible;
+use inquire::ui::RenderConfig;
+use inquire::{Confirm, InquireError, MultiSelect, Password, PasswordDisplayMode, Select, Text};
+
+use crate::args::Global;
+use crate::failure::{Done, Failure};
+use crate::output::Output;
+use crate::terminal::Stream;
+
+/// How many choices are shown at once.
+const PAGE: usize = 12;
+
+/// The person at the terminal.
+pub(crate) struct Questions {
+    look: RenderConfig<'static>,
+}
+
+impl Questions {
+    /// The person, if there is a terminal and asking is allowed.
+    pub(crate) fn new(global: &Global, output: &Output) -> Option<Self> {
+        let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
+        let allowed = terminal && !global.no_input && !global.json;
+        allowed.then(|| Self {
+            look: if output.styles_stderr() {
+                RenderConfig::default_colored()
+            } else {
+                RenderConfig::empty()
+            },
+        })
+    }
+
+    /// One of these, by its place; nothing when the person skips the question.
+    pub(crate) fn select(&self, question: &str, options: &[String]) -> Done<Option<usize>> {
+        let options = options.iter().map(|option| visible(option)).collect();
+        let asked = Select::new(question, options)
+            .with_page_size(PAGE)
+            .with_help_message("↑↓ to move, enter to choose, esc to skip")
+            .without_filtering()
+            .with_render_config(self.look)
+            .raw_prompt();
+        Ok(answer(asked)?.map(|option| option.index))
+    }
+
+    /// Some of these, by their places.
+    pub(crate) fn tick(
+        &self,
+        question: &str,
+        options: &[String],
+        ticked: &[usize],
+    ) -> Done<Vec<usize>> {
+        let options = options.iter().map(|option| visible(option)).collect();
+        let asked = MultiSelect::new(question, options)
+            .with_page_size(PAGE)
+            .with_default(ticked)
+            .with_help_message("↑↓ to move, space to tick, → all, ← none, enter to go on")
+            .without_filtering()
+            .with_render_config(self.look)
+            .raw_prompt();
+        let chosen = answer(asked)?.unwrap_or_default();
+        Ok(chosen.iter().map(|option| option.index).collect())
+    }
+
+    /// Yes or no; skipping is no.
+    pub(crate) fn confirm(&self, question: &str, default: bool) -> Done<bool> {
+        let asked = Confirm::new(&visible(question))
+            .with_default(default)
+            .with_render_config(self.look)
+            .prompt();
+        Ok(answer(asked)?.unwrap_or(false))
+    }
+
+    /// A line, with a proposal that enter accepts.
+    pub(crate) fn text(&self, question: &str, proposal: &str) -> Done<Option<String>> {
+        let proposal = visible(proposal);
+        let asked = Text::new(&visible(question))
+            .with_default(&proposal)
+            .with_render_config(self.look)
+            .prompt();
+        Ok(answer(asked)?.map(|text| text.trim().to_owned()))
+    }
+
+    /// A line that is not shown.
+    pub(crate) fn hidden_text(&self, question: &str) -> Done<Option<String>> {
+        let asked = Password::new(&visible(question))
+            .without_confirmation()
+            .with_display_mode(PasswordDisplayMode::Hidden)
+            .with_render_config(self.look)
+            .prompt();
+        Ok(answer(asked)?.filter(|text| !text.trim().is_empty()))
+    }
+}
+
+/// Esc skips a question, and ctrl-c ends the command.
+fn answer<T>(asked: Result<T, InquireError>) -> Done<Option<T>> {
+    match asked {
+        Ok(answer) => Ok(Some(answer)),
+        Err(InquireError::OperationCanceled) => Ok(None),
+        Err(InquireError::OperationInterrupted) => Err(Failure {
+            kind: FailureKind::Interrupted,
+            ..Failure::input("interrupted", "stopped at a question")
+        }),
+        Err(problem) => Err(Failure::input(
+            "terminal",
+            format!("cannot ask at this terminal: {problem}"),
+        )),
+    }
+}

@@ -1,0 +1,194 @@
+//! `deft setup` in a terminal, on prepared machines: nothing, a key, a local model, files of another host, a
+//! crontab.
+
+use deft_testkit::{Dialect, ModelAnswer, ModelServer};
+
+use crate::setup::{bin, program};
+use crate::support::{SKILL, World};
+use crate::terminal::Terminal;
+
+const DOWN: &str = "\x1b[B";
+const ENTER: &str = "\r";
+const MODEL: &str = "Which model should deft use?";
+const SERVICE: &str = "as a service?";
+const CHAT: &str = "Start a chat now?";
+
+/// Starts it in a home below that of the user, so that paths are short and the same everywhere.
+fn start(world: &World, columns: u16, variables: &[(&str, &str)]) -> Terminal {
+    let mut all = vec![("DEFT_HOME", world.path("user/.deft").display().to_string())];
+    all.extend(
+        variables
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned())),
+    );
+    let args = ["setup", "--probe", "none"];
+    Terminal::with_env(world, &args, columns, &all)
+}
+
+/// The screen without what varies: the time of an answer, and ports.
+fn steady(screen: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in screen.lines() {
+        let mut line = line.trim_end().to_owned();
+        if let Some((before, _)) = line.split_once(" answers after ") {
+            line = format!("{before} answers after [time]");
+        }
+        if let Some((before, rest)) = line.split_once("http://127.0.0.1:") {
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            line = format!("{before}http://127.0.0.1:[port]{rest}");
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+/// Chooses no model, no service, and waits for the end.
+fn decline(mut terminal: Terminal) -> String {
+    terminal.until(SERVICE).keys(ENTER);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    steady(&screen)
+}
+
+#[test]
+fn nothing() {
+    for columns in [80, 120] {
+        let world = World::new();
+        let mut terminal = start(&world, columns, &[]);
+        terminal.until(MODEL).keys(DOWN).keys(ENTER);
+        let screen = decline(terminal);
+        insta::assert_snapshot!(format!("nothing_{columns}"), screen);
+    }
+}
+
+#[test]
+fn a_key_ends_in_a_chat() {
+    let world = World::new();
+    let answers = ["ready", "Good morning."].map(ModelAnswer::text);
+    let server = ModelServer::start(Dialect::Anthropic, answers);
+    let key = "sk-ant-0123456789abcdef";
+    let variables = [
+        ("ANTHROPIC_API_KEY", key),
+        ("ANTHROPIC_BASE_URL", server.url.as_str()),
+    ];
+    let mut terminal = start(&world, 80, &variables);
+    terminal.until(MODEL);
+    insta::assert_snapshot!("key_question", steady(&terminal.screen()));
+    terminal.keys(ENTER).until("Model:").keys(ENTER);
+    terminal.until(SERVICE).keys(ENTER).until(CHAT);
+    insta::assert_snapshot!("key", steady(&terminal.screen()));
+    terminal
+        .keys(ENTER)
+        .until("`/help` lists commands")
+        .keys("hello\r");
+    terminal.until("Good morning.").keys("\x04");
+    let raw = terminal.raw.clone();
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(!raw.contains(key) && !world.read("user/.deft/config.toml").contains(key));
+}
+
+#[test]
+fn a_local_model() {
+    let world = World::new();
+    let server = ModelServer::start(Dialect::Ollama, [ModelAnswer::text("ready")]);
+    let mut terminal = start(&world, 80, &[("OLLAMA_HOST", server.url.as_str())]);
+    terminal.until(MODEL).keys(ENTER);
+    terminal.until(SERVICE).keys(ENTER).until(CHAT).keys("n\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    insta::assert_snapshot!("local_model", steady(&screen));
+}
+
+#[test]
+fn files_of_another_host() {
+    let world = World::new();
+    world
+        .write("user/.claude/skills/greet/SKILL.md", SKILL)
+        .write(
+            "user/.config/Claude/claude_desktop_config.json",
+            r#"{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files"]}, "tracker": {"url": "https://tracker.example.com/mcp"}}}"#,
+        )
+        .write(
+            ".mcp.json",
+            r#"{"mcpServers": {"unknown": {"command": "sh"}}}"#,
+        );
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    terminal.until("Skill folders").keys(ENTER);
+    terminal.until("MCP servers to import");
+    insta::assert_snapshot!("other_host_question", steady(&terminal.screen()));
+    terminal.keys(ENTER);
+    let screen = decline(terminal);
+    insta::assert_snapshot!("other_host", screen);
+    let config = world.read("user/.deft/config.toml");
+    assert!(
+        config.contains("paths = [\"~/.claude/skills\"]"),
+        "{config}"
+    );
+    assert!(config.contains("[mcp_servers.tracker]"), "{config}");
+    assert!(!config.contains("mcp_servers.unknown"), "{config}");
+    // A second run asks only about what was left out.
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    terminal.until("[ ] unknown").keys(ENTER);
+    insta::assert_snapshot!("other_host_again", decline(terminal));
+    assert_eq!(world.read("user/.deft/config.toml"), config);
+}
+
+#[test]
+fn a_crontab() {
+    let world = World::new();
+    let table = "echo '# jobs'\necho 'MAILTO=ada'\necho '0 9 * * 1-5 /home/ada/report.sh'\necho '@daily backup'";
+    program(&world, "crontab", table);
+    let path = bin(&world);
+    let mut terminal = start(&world, 80, &[("PATH", path.as_str())]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    insta::assert_snapshot!("crontab", decline(terminal));
+}
+
+/// A key that is typed goes to the secrets, and a model that refuses it can be changed at once.
+#[test]
+fn a_typed_key_and_a_second_try() {
+    let world = World::new();
+    let answers = [
+        ModelAnswer::error(401, "no such key"),
+        ModelAnswer::text("ready"),
+    ];
+    let server = ModelServer::start(Dialect::Anthropic, answers);
+    let mut terminal = start(&world, 80, &[("ANTHROPIC_BASE_URL", server.url.as_str())]);
+    for key in ["sk-ant-wrong-0123456789", "sk-ant-right-0123456789"] {
+        terminal.until(MODEL).keys(ENTER);
+        terminal.until("Whose API key do you have?").keys(ENTER);
+        terminal.until("(not shown)").keys(&format!("{key}\r"));
+        terminal.until("Model:").keys(ENTER);
+        if key.contains("wrong") {
+            terminal.until("Choose another model?");
+            insta::assert_snapshot!("wrong_key", steady(&terminal.screen()));
+            // The screen is emptied, so that the next texts are new ones.
+            terminal.clear().keys(ENTER);
+        }
+    }
+    terminal.until(SERVICE).keys(ENTER).until(CHAT).keys("n\r");
+    let raw = terminal.raw.clone();
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(!raw.contains("0123456789"), "{screen}");
+    let config = world.read("user/.deft/config.toml");
+    assert!(
+        config.contains("api_key = \"file:secrets/ANTHROPIC_API_KEY\""),
+        "{config}"
+    );
+    assert!(!config.contains("sk-ant"), "{config}");
+    let stored = world.read("user/.deft/secrets/ANTHROPIC_API_KEY");
+    assert_eq!(stored, "sk-ant-right-0123456789\n");
+}
+
+#[test]
+fn ctrl_c_ends_it() {
+    let world = World::new();
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys("\x03");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+}

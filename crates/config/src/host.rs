@@ -1,0 +1,140 @@
+//! Programs of the host that deft asks something: its keyring, its crontab, its service manager.
+//!
+//! A program is looked for in `PATH` only and gets a limited time. Not here: tools and MCP servers.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use crate::env;
+
+/// What a program printed, and whether it succeeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramOutput {
+    /// Whether it ended with 0.
+    pub ok: bool,
+    /// Its standard output.
+    pub out: String,
+    /// Its error output.
+    pub err: String,
+}
+
+/// The program of a name, if a folder of `PATH` has it.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::get(env::PATH)?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| is_program(file))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Runs a program with this as its input, and ends it when it takes longer than `patience`.
+pub fn run_program(
+    program: &Path,
+    args: &[&str],
+    input: &str,
+    patience: Duration,
+) -> Result<ProgramOutput, String> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|problem| format!("`{name}` cannot be started: {problem}"))?;
+    let out = exchange(child.stdin.take(), input, child.stdout.take());
+    let err = collect(child.stderr.take());
+    let Ok(out) = out.recv_timeout(patience) else {
+        end(&mut child);
+        let seconds = patience.as_secs();
+        return Err(format!("`{name}` did not end within {seconds} s"));
+    };
+    let status = child
+        .wait()
+        .map_err(|problem| format!("`{name}` was lost: {problem}"))?;
+    Ok(ProgramOutput {
+        ok: status.success(),
+        out,
+        err: err.recv_timeout(patience).unwrap_or_default(),
+    })
+}
+
+/// Writes the input and collects the output, on a thread of its own: a program that hangs blocks both.
+fn exchange(
+    stdin: Option<ChildStdin>,
+    input: &str,
+    stdout: Option<ChildStdout>,
+) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    let input = input.to_owned();
+    std::thread::spawn(move || {
+        // A program that does not read its input closes it, which is its right.
+        drop(stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        let _unheard = sender.send(stdout.map(read_all).unwrap_or_default());
+    });
+    receiver
+}
+
+fn collect(stderr: Option<ChildStderr>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let _unheard = sender.send(stderr.map(read_all).unwrap_or_default());
+    });
+    receiver
+}
+
+fn read_all(mut from: impl Read) -> String {
+    let mut bytes = Vec::new();
+    // What came before a broken pipe still counts.
+    drop(from.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn end(child: &mut Child) {
+    // One that has ended by itself meanwhile cannot be ended, and need not be.
+    drop(child.kill());
+    drop(child.wait());
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    const SHELL: &str = "/bin/sh";
+
+    fn shell(script: &str, input: &str, patience: Duration) -> Result<ProgramOutput, String> {
+        run_program(Path::new(SHELL), &["-c", script], input, patience)
+    }
+
+    #[test]
+    fn a_program_reads_its_input_and_says_how_it_ended() {
+        let patience = Duration::from_secs(30);
+        let done = shell("cat; echo why >&2; exit 3", "hello", patience).unwrap();
+        let expected = ProgramOutput {
+            ok: false,
+            out: "hello".to_owned(),
+            err: "why\n".to_owned(),
+        };
+        assert_eq!(done, expected);
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended() {
+        let failed = shell("exec sleep 600", "", Duration::from_millis(50));
+        assert_eq!(failed.unwrap_err(), "`sh` did not end within 0 s");
+    }
+}

@@ -1,0 +1,136 @@
+//! The keyring of the host, asked through the program that comes with it: `secret-tool` on Linux,
+//! `security` on macOS.
+//!
+//! Entries carry the path of the home, so that two homes do not share a secret by accident. Values travel
+//! through pipes: arguments of programs are visible to other users. Not here: secrets in files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deft_tools::Secret;
+
+use crate::host::{ProgramOutput, find_program, run_program};
+
+/// A locked keyring asks the person for its password, which takes a while.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Which program speaks to the keyring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    SecretTool,
+    Security,
+}
+
+const KIND: Kind = if cfg!(target_os = "macos") {
+    Kind::Security
+} else {
+    Kind::SecretTool
+};
+
+/// The keyring of the user, with the entries of one home.
+#[derive(Debug)]
+pub(crate) struct Keyring {
+    program: PathBuf,
+    kind: Kind,
+    home: String,
+}
+
+impl Keyring {
+    /// The keyring of this host, or why there is none.
+    pub(crate) fn find(home: &Path) -> Result<Self, String> {
+        let name = match KIND {
+            Kind::SecretTool => "secret-tool",
+            Kind::Security => "security",
+        };
+        let program = find_program(name);
+        let program = program
+            .ok_or_else(|| format!("this host has no keyring: `{name}` is not in `PATH`"))?;
+        Ok(Self {
+            program,
+            kind: KIND,
+            home: home.display().to_string(),
+        })
+    }
+
+    /// Stores a secret, and reads it back: some keyrings accept what they do not keep.
+    pub(crate) fn store(&self, name: &str, secret: &Secret) -> Result<(), String> {
+        let value = secret.expose();
+        match self.kind {
+            Kind::SecretTool => {
+                let label = format!("--label=deft: {name}");
+                let args = self.secret_tool("store", Some(&label), name);
+                self.run(&texts(&args), value)?;
+            }
+            Kind::Security => {
+                // The command is read from a pipe, and the value is in hexadecimal digits, which need no
+                // quotes.
+                let digits: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+                let service = self.service();
+                let command =
+                    format!("add-generic-password -U -a \"{name}\" -s \"{service}\" -X {digits}\n");
+                self.run(&["-i"], &command)?;
+            }
+        }
+        match self.lookup(name) {
+            Ok(found) if found == *secret => Ok(()),
+            Ok(_) => Err("the keyring returned another value than it was given".to_owned()),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Reads a secret.
+    pub(crate) fn lookup(&self, name: &str) -> Result<Secret, String> {
+        let found = match self.kind {
+            Kind::SecretTool => self.run(&texts(&self.secret_tool("lookup", None, name)), ""),
+            Kind::Security => {
+                let service = self.service();
+                let args = ["find-generic-password", "-a", name, "-s", &service, "-w"];
+                self.run(&args, "")
+            }
+        }?;
+        let value = found.out.trim_end_matches(['\r', '\n']);
+        if value.is_empty() {
+            return Err(format!("the keyring has no `{name}` of this home"));
+        }
+        Ok(Secret::new(value))
+    }
+
+    /// Removes a secret; one that is not there stays away.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), String> {
+        match self.kind {
+            Kind::SecretTool => self.run(&texts(&self.secret_tool("clear", None, name)), ""),
+            Kind::Security => {
+                let service = self.service();
+                self.run(&["delete-generic-password", "-a", name, "-s", &service], "")
+            }
+        }
+        .map(drop)
+    }
+
+    fn secret_tool(&self, verb: &str, label: Option<&str>, name: &str) -> Vec<String> {
+        let attributes = ["service", "deft", "home", &self.home, "name", name];
+        let words = std::iter::once(verb).chain(label).chain(attributes);
+        words.map(str::to_owned).collect()
+    }
+
+    /// The name of deft's entries; quotes would end it early in a command that is read from a pipe.
+    fn service(&self) -> String {
+        format!("deft {}", self.home.replace(['"', '\\', '\n'], "_"))
+    }
+
+    fn run(&self, args: &[&str], input: &str) -> Result<ProgramOutput, String> {
+        let done = run_program(&self.program, args, input, PATIENCE)?;
+        if done.ok {
+            return Ok(done);
+        }
+        let first = done.err.lines().next().unwrap_or_default().trim();
+        Err(match first {
+            "" => "the keyring does not have it".to_owned(),
+            first => format!("the keyring refused: {first}"),
+        })
+    }
+}
+
+fn texts(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}

@@ -1,0 +1,45 @@
+//! Writes a file as a whole: a reader sees the old one or the new one, and a new one is its owner's alone.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Who may read a file that is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// The readers of the old one; only the owner if there was none.
+    Keep,
+    /// Only the owner.
+    Owner,
+}
+
+/// Puts a whole new file in the place of the old one. A link stays a link.
+pub(crate) fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let fresh = beside(&path);
+    let mut how = OpenOptions::new();
+    how.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
+    let written = how.open(&fresh).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        if access == Access::Keep
+            && let Ok(old) = fs::metadata(&path)
+        {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()
+    });
+    let done = written.and_then(|()| fs::rename(&fresh, &path));
+    if done.is_err() {
+        // Half a file is useless. The caller gets the first error, not that of the removal.
+        drop(fs::remove_file(&fresh));
+    }
+    done
+}
+
+/// A name in the same folder that no other process uses.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{name}.{}.new", std::process::id()))
+}

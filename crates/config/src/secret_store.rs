@@ -1,0 +1,143 @@
+//! Stores secrets: in the keyring of the host where there is one, else in files of the home that only
+//! their owner may read. The configuration gets the reference.
+//!
+//! Not here: reading secrets (`secrets.rs`), and asking a person for one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deft_tools::Secret;
+use deft_wire::{Done, Failure};
+
+use crate::folders::{create_private_folder, ensure_home, write_private};
+use crate::keyring::Keyring;
+
+/// The folder of the home with one file per secret.
+const FOLDER: &str = "secrets";
+
+/// Where a secret is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretPlace {
+    /// The keyring of the host, or a file of the home where that does not work.
+    KeyringOrFile,
+    /// A file of the home.
+    File,
+}
+
+/// A secret that was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSecret {
+    /// What to write where a secret is needed.
+    pub reference: String,
+    /// Why it is not in the keyring, if it should be.
+    pub keyring_problem: Option<String>,
+}
+
+/// Stores a secret, in the place of an older one of that name.
+pub fn store_secret(
+    home: &Path,
+    name: &str,
+    secret: &Secret,
+    place: SecretPlace,
+) -> Done<StoredSecret> {
+    check_name(name)?;
+    let keyring_problem = match place {
+        SecretPlace::File => None,
+        SecretPlace::KeyringOrFile => {
+            match Keyring::find(home).and_then(|keyring| keyring.store(name, secret)) {
+                Ok(()) => {
+                    // One value in two places would be out of date in one of them.
+                    remove_file(home, name)?;
+                    return Ok(StoredSecret {
+                        reference: format!("keyring:{name}"),
+                        keyring_problem: None,
+                    });
+                }
+                Err(reason) => Some(reason),
+            }
+        }
+    };
+    ensure_home(home)?;
+    create_private_folder(&home.join(FOLDER))?;
+    write_private(&file(home, name), &format!("{}\n", secret.expose()))?;
+    Ok(StoredSecret {
+        reference: format!("file:{FOLDER}/{name}"),
+        keyring_problem,
+    })
+}
+
+/// Removes a secret wherever deft may have stored it; false if it was nowhere.
+pub fn remove_secret(home: &Path, name: &str) -> Done<bool> {
+    check_name(name)?;
+    let keyring = Keyring::find(home).ok();
+    let in_keyring = keyring.filter(|keyring| keyring.lookup(name).is_ok());
+    if let Some(keyring) = &in_keyring {
+        keyring.remove(name).map_err(|reason| {
+            Failure::input("keyring", format!("cannot remove `{name}`: {reason}"))
+                .hint("unlock the keyring and try again")
+        })?;
+    }
+    Ok(remove_file(home, name)? || in_keyring.is_some())
+}
+
+/// The names of the secrets that are files of the home.
+pub fn secret_files(home: &Path) -> Vec<String> {
+    let entries = fs::read_dir(home.join(FOLDER)).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| check_name(name).is_ok()).collect();
+    names.sort();
+    names
+}
+
+fn file(home: &Path, name: &str) -> PathBuf {
+    home.join(FOLDER).join(name)
+}
+
+fn remove_file(home: &Path, name: &str) -> Done<bool> {
+    let path = file(home, name);
+    match fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(problem) => Err(Failure::file(&path, "remove", &problem)),
+    }
+}
+
+/// A name is part of a path and of commands, so it has plain characters only.
+fn check_name(name: &str) -> Done<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("`{name}` cannot be the name of a secret");
+    Err(Failure::input("invalid_name", message).hint("use letters, digits, `-` and `_`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folders::is_open_to_others;
+
+    #[test]
+    fn a_file_of_the_home_holds_the_value_for_its_owner_only() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().join("home");
+        let store = |value: &str| {
+            store_secret(&home, "MAIL", &Secret::new(value), SecretPlace::File).unwrap()
+        };
+        assert_eq!(store("old").reference, "file:secrets/MAIL");
+        store("new");
+        let path = home.join("secrets/MAIL");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
+        assert!(!is_open_to_others(&path) && !is_open_to_others(&home.join("secrets")));
+        assert_eq!(secret_files(&home), ["MAIL"]);
+        assert!(remove_file(&home, "MAIL").unwrap());
+        assert!(!remove_file(&home, "MAIL").unwrap());
+    }
+
+    #[test]
+    fn a_name_leaves_no_folder() {
+        for name in ["", "../x", "a/b", "a b", ".hidden", "x\n"] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

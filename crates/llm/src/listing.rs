@@ -1,0 +1,80 @@
+//! Which models a provider has, before any of them is configured.
+//!
+//! Not here: asking a model.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::http::{Http, Shared};
+use crate::unready::bare_options;
+use crate::{ModelOptions, ProviderKind};
+
+/// A provider that may be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderPlace {
+    /// Its wire.
+    pub provider: ProviderKind,
+    /// Its address; the usual one when absent.
+    pub base_url: Option<String>,
+}
+
+/// The names of a provider's models, or nothing when none answers at that place in time.
+pub async fn list_models(place: &ProviderPlace, patience: Duration) -> Option<Vec<String>> {
+    let http = Http {
+        options: ModelOptions {
+            provider: place.provider,
+            base_url: place.base_url.clone(),
+            ..bare_options(String::new())
+        },
+        client: Shared::default(),
+    };
+    let listed = tokio::time::timeout(patience, http.listing()).await.ok()?;
+    names(&serde_json::from_slice(&listed.ok()?).ok()?)
+}
+
+/// The names in a list of any provider; other answers are of another kind of server.
+fn names(listed: &Value) -> Option<Vec<String>> {
+    let (list, key) = match (listed.get("data"), listed.get("models")) {
+        (Some(list), _) => (list, "id"),
+        (None, Some(list)) => (list, "name"),
+        (None, None) => return None,
+    };
+    let names = list.as_array()?.iter().map(|model| {
+        let name = model.get(key)?.as_str()?;
+        Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lists_of_all_providers_are_read_and_others_are_not() {
+        for (listed, expected) in [
+            (
+                json!({"data": [{"id": "a"}, {"id": "b"}]}),
+                Some(vec!["a", "b"]),
+            ),
+            (
+                json!({"models": [{"name": "qwen3:8b"}]}),
+                Some(vec!["qwen3:8b"]),
+            ),
+            (
+                json!({"models": [{"name": "models/gemini"}]}),
+                Some(vec!["gemini"]),
+            ),
+            (json!({"models": []}), Some(vec![])),
+            (json!({"data": [{"name": "a shop"}]}), None),
+            (json!({"data": "x"}), None),
+            (json!("hello"), None),
+        ] {
+            let expected = expected.map(|names| names.into_iter().map(str::to_owned).collect());
+            assert_eq!(names(&listed), expected, "{listed}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The first minutes: prepares a home, finds what the machine has (`discover`, over a `Machine` that tests
+//! replace), and connects it: a model, skills, MCP servers, a service.
+//!
+//! Each part can be repeated and changes nothing the second time. Not here: questions to the person.
+
+mod connect;
+mod discover;
+mod home;
+mod hosts;
+mod machine;
+mod model;
+mod providers;
+mod skills;
+#[cfg(test)]
+mod tests;
+mod unit;
+
+pub use connect::{configure, configured, key_variable, store_key, test_model};
+pub use discover::{ModelSearch, discover};
+pub use home::{prepare_home, protect_config};
+pub use machine::Machine;
+pub use model::{ModelCandidate, ModelChoice, ModelWish, candidates, choose, choose_with_key};
+pub use providers::{KEY_PROVIDERS, KeyProvider};
+pub use skills::{add_skills, import_servers, new_servers, new_skills};
+pub use unit::{find_unit, start_unit, write_unit};

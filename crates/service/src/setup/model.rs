@@ -1,0 +1,209 @@
+//! The models that can be chosen, and the choice. Not here: the configuration (`connect.rs`).
+
+use deft_config::Config;
+use deft_llm::ProviderKind;
+use deft_tools::Secret;
+use deft_wire::setup::SetupFindings;
+use deft_wire::{Done, Failure};
+
+use super::machine::Machine;
+use super::providers::{KEY_PROVIDERS, KeyProvider, LOCAL_SERVERS, OLLAMA};
+use crate::secrets::named_reference;
+use crate::workspace::Workspace;
+
+/// A provider that was found, with the models to choose from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelCandidate {
+    /// The name of its section, and what `--provider` takes.
+    pub provider: String,
+    /// The provider for people.
+    pub title: String,
+    /// The models of a server, or the one that is proposed.
+    pub models: Vec<String>,
+    /// The reference to its key; none for a server that needs no key.
+    pub key: Option<String>,
+    wire: ProviderKind,
+    base_url: Option<String>,
+}
+
+/// The model to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelChoice {
+    pub(super) provider: String,
+    pub(super) wire: ProviderKind,
+    pub(super) model: String,
+    pub(super) base_url: Option<String>,
+    pub(super) key: ModelKey,
+}
+
+/// How a model gets its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ModelKey {
+    /// It needs none.
+    Absent,
+    Reference(String),
+    /// A value that is stored as a secret under this name.
+    Value(&'static str, Secret),
+}
+
+/// What the command line says about the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelWish {
+    /// The provider.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The address of the provider.
+    pub base_url: Option<String>,
+}
+
+impl ModelWish {
+    /// Whether the command line leaves the choice open.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl ModelCandidate {
+    /// One of its models.
+    pub fn choose(&self, model: &str) -> ModelChoice {
+        let key = self.key.clone();
+        ModelChoice {
+            provider: self.provider.clone(),
+            wire: self.wire,
+            model: model.to_owned(),
+            base_url: self.base_url.clone(),
+            key: key.map_or(ModelKey::Absent, ModelKey::Reference),
+        }
+    }
+}
+
+/// A model of a provider whose key the person has typed.
+pub fn choose_with_key(
+    machine: &Machine,
+    provider: &KeyProvider,
+    model: &str,
+    key: &str,
+) -> ModelChoice {
+    let variable = provider.variables.first().copied().unwrap_or_default();
+    ModelChoice {
+        provider: provider.name.to_owned(),
+        wire: provider.wire,
+        model: model.to_owned(),
+        base_url: base_url(machine, provider),
+        key: ModelKey::Value(variable, Secret::new(key.trim())),
+    }
+}
+
+/// The models that can be chosen: those of providers with a key, then those of servers nearby.
+pub fn candidates(
+    workspace: &Workspace,
+    machine: &Machine,
+    found: &SetupFindings,
+) -> Done<Vec<ModelCandidate>> {
+    let home = workspace.home_to_read()?;
+    let with_key = KEY_PROVIDERS.iter().filter_map(|provider| {
+        let in_environment = found.keys.iter().find(|key| key.provider == provider.name);
+        let key = in_environment
+            .map(|key| format!("env:{}", key.variable))
+            .or_else(|| stored_key(&home.config, provider))?;
+        Some(ModelCandidate {
+            provider: provider.name.to_owned(),
+            title: provider.title.to_owned(),
+            models: vec![provider.model.to_owned()],
+            key: Some(key),
+            wire: provider.wire,
+            base_url: base_url(machine, provider),
+        })
+    });
+    let nearby = found
+        .models
+        .iter()
+        .filter(|server| !server.models.is_empty());
+    let nearby = nearby.map(|server| ModelCandidate {
+        provider: server.provider.clone(),
+        title: server.title.clone(),
+        models: server.models.clone(),
+        key: None,
+        wire: if server.provider == OLLAMA.name {
+            ProviderKind::Ollama
+        } else {
+            ProviderKind::OpenAi
+        },
+        base_url: Some(server.base_url.clone()),
+    });
+    Ok(with_key.chain(nearby).collect())
+}
+
+/// A key that `deft secrets set` has stored under the usual name.
+fn stored_key(config: &Config, provider: &KeyProvider) -> Option<String> {
+    let mut names = provider.variables.iter();
+    names.find_map(|name| named_reference(config, name))
+}
+
+fn base_url(machine: &Machine, provider: &KeyProvider) -> Option<String> {
+    let set = provider
+        .base_variable
+        .and_then(|name| machine.environment.get(name).cloned());
+    set.or_else(|| provider.base_url.map(str::to_owned))
+}
+
+/// The choice without asking: what the command line names, else the first candidate.
+pub fn choose(candidates: &[ModelCandidate], wish: &ModelWish) -> Done<Option<ModelChoice>> {
+    let provider = wish.provider.as_deref();
+    let found = candidates
+        .iter()
+        .find(|one| provider.is_none_or(|name| one.provider == name));
+    let mut choice = match (found, provider, &wish.base_url) {
+        (Some(found), ..) if provider.is_some() || wish.base_url.is_none() => {
+            let proposed = found.models.first().map_or("", String::as_str);
+            found.choose(wish.model.as_deref().unwrap_or(proposed))
+        }
+        (_, None, Some(_)) => server_at_address(wish)?,
+        (None, Some(name), _) => return Err(missing(name)),
+        _ if wish.is_empty() => return Ok(None),
+        _ => {
+            let failure = Failure::input("no_model", "no provider was found for `--model`");
+            return Err(failure.hint("name one with `--provider`, or a server with `--base-url`"));
+        }
+    };
+    if wish.base_url.is_some() {
+        choice.base_url.clone_from(&wish.base_url);
+    }
+    Ok(Some(choice))
+}
+
+/// A server with the chat completions API that only the command line knows.
+fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
+    let Some(model) = &wish.model else {
+        let failure = Failure::input("no_model", "`--base-url` needs the name of a model");
+        return Err(failure.hint("give it with `--model`"));
+    };
+    Ok(ModelChoice {
+        provider: "local".to_owned(),
+        wire: ProviderKind::OpenAi,
+        model: model.clone(),
+        base_url: None,
+        key: ModelKey::Absent,
+    })
+}
+
+/// A provider that the command line names and that the machine does not have.
+fn missing(name: &str) -> Failure {
+    if let Some(provider) = KEY_PROVIDERS.iter().find(|one| one.name == name) {
+        let variable = provider.variables.first().copied().unwrap_or_default();
+        let message = format!("no API key of {} was found", provider.title);
+        let hint = format!("set `{variable}`, or store it: `deft secrets set {variable}`");
+        return Failure::input("no_model", message).hint(hint);
+    }
+    let local = std::iter::once(&OLLAMA).chain(LOCAL_SERVERS);
+    if let Some(server) = local.clone().find(|one| one.name == name) {
+        let message = format!("no {} with a model answers on this machine", server.title);
+        return Failure::input("no_model", message)
+            .hint("start it, and load a model; `--base-url` names another address");
+    }
+    let known = KEY_PROVIDERS.iter().map(|one| one.name);
+    let known: Vec<&str> = known.chain(local.map(|one| one.name)).collect();
+    Failure::input("no_model", format!("unknown provider `{name}`"))
+        .hint(format!("known providers: {}", known.join(", ")))
+}

@@ -1,0 +1,171 @@
+//! Providers that deft can use with an API key, and the usual places of model servers on a machine.
+//!
+//! Names of models go out of date; these are proposals that a person confirms, and the test call tells
+//! when one is gone.
+
+use deft_llm::ProviderKind;
+
+/// A provider that is used with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyProvider {
+    /// The name of its section in the configuration, and what `--provider` takes.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// Variables that usually hold the key, the most specific first.
+    pub variables: &'static [&'static str],
+    /// The model that is proposed.
+    pub model: &'static str,
+    pub(super) wire: ProviderKind,
+    /// Its address, where the wire's own is another one.
+    pub(super) base_url: Option<&'static str>,
+    /// A variable that usually holds another address, such as that of a proxy.
+    pub(super) base_variable: Option<&'static str>,
+}
+
+/// Providers that are used with a key, the ones with a wire of their own first.
+pub const KEY_PROVIDERS: &[KeyProvider] = &[
+    KeyProvider {
+        name: "anthropic",
+        title: "Anthropic",
+        variables: &["ANTHROPIC_API_KEY"],
+        model: "claude-sonnet-4-5",
+        wire: ProviderKind::Anthropic,
+        base_url: None,
+        base_variable: Some("ANTHROPIC_BASE_URL"),
+    },
+    KeyProvider {
+        name: "openai",
+        title: "OpenAI",
+        variables: &["OPENAI_API_KEY"],
+        model: "gpt-5-mini",
+        wire: ProviderKind::OpenAi,
+        base_url: None,
+        base_variable: Some("OPENAI_BASE_URL"),
+    },
+    KeyProvider {
+        name: "gemini",
+        title: "Google Gemini",
+        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        model: "gemini-2.5-flash",
+        wire: ProviderKind::Gemini,
+        base_url: None,
+        base_variable: Some("GOOGLE_GEMINI_BASE_URL"),
+    },
+    compatible(
+        "openrouter",
+        "OpenRouter",
+        &["OPENROUTER_API_KEY"],
+        "openrouter/auto",
+        "https://openrouter.ai/api/v1",
+    ),
+    compatible(
+        "mistral",
+        "Mistral",
+        &["MISTRAL_API_KEY"],
+        "mistral-medium-latest",
+        "https://api.mistral.ai/v1",
+    ),
+    compatible(
+        "deepseek",
+        "DeepSeek",
+        &["DEEPSEEK_API_KEY"],
+        "deepseek-chat",
+        "https://api.deepseek.com/v1",
+    ),
+    compatible(
+        "groq",
+        "Groq",
+        &["GROQ_API_KEY"],
+        "llama-3.3-70b-versatile",
+        "https://api.groq.com/openai/v1",
+    ),
+    compatible(
+        "xai",
+        "xAI",
+        &["XAI_API_KEY"],
+        "grok-4",
+        "https://api.x.ai/v1",
+    ),
+    compatible(
+        "together",
+        "Together",
+        &["TOGETHER_API_KEY"],
+        "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+        "https://api.together.xyz/v1",
+    ),
+    compatible(
+        "cerebras",
+        "Cerebras",
+        &["CEREBRAS_API_KEY"],
+        "llama-3.3-70b",
+        "https://api.cerebras.ai/v1",
+    ),
+];
+
+/// A provider with the chat completions API at an address of its own.
+const fn compatible(
+    name: &'static str,
+    title: &'static str,
+    variables: &'static [&'static str],
+    model: &'static str,
+    base_url: &'static str,
+) -> KeyProvider {
+    KeyProvider {
+        name,
+        title,
+        variables,
+        model,
+        wire: ProviderKind::OpenAi,
+        base_url: Some(base_url),
+        base_variable: None,
+    }
+}
+
+/// A kind of model server that runs on the user's own machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LocalServer {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) wire: ProviderKind,
+    pub(super) port: u16,
+}
+
+/// The variable with the address of Ollama.
+pub(super) const OLLAMA_HOST: &str = "OLLAMA_HOST";
+
+pub(super) const OLLAMA: LocalServer = LocalServer {
+    name: "ollama",
+    title: "Ollama",
+    wire: ProviderKind::Ollama,
+    port: 11434,
+};
+
+/// Servers with the chat completions API, by their usual ports.
+pub(super) const LOCAL_SERVERS: &[LocalServer] = &[
+    LocalServer {
+        name: "lmstudio",
+        title: "LM Studio",
+        wire: ProviderKind::OpenAi,
+        port: 1234,
+    },
+    LocalServer {
+        name: "llamacpp",
+        title: "llama.cpp",
+        wire: ProviderKind::OpenAi,
+        port: 8080,
+    },
+    LocalServer {
+        name: "vllm",
+        title: "vLLM",
+        wire: ProviderKind::OpenAi,
+        port: 8000,
+    },
+];
+
+/// Every variable that is looked at.
+pub(super) fn variables() -> impl Iterator<Item = &'static str> {
+    let of_keys = KEY_PROVIDERS.iter();
+    let of_keys = of_keys.flat_map(|one| one.variables.iter().copied().chain(one.base_variable));
+    of_keys.chain([OLLAMA_HOST])
+}

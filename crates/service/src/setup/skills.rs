@@ -1,0 +1,68 @@
+//! Brings skills and MCP servers of other hosts in. Folders of skills are read in place.
+
+use deft_config::{Editor, resolve};
+use deft_wire::Done;
+use deft_wire::server::ImportedServer;
+use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
+use serde_json::json;
+
+use crate::servers::{self, ImportOptions};
+use crate::workspace::Workspace;
+
+/// The folders that were found and that the configuration does not have yet.
+pub fn new_skills(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<FoundSkills>> {
+    let home = workspace.home_to_read()?;
+    let known = home.roots();
+    let is_new = |one: &&FoundSkills| !known.contains(&resolve(&home.path, &one.path));
+    Ok(found.skills.iter().filter(is_new).cloned().collect())
+}
+
+/// Adds folders to `skills.paths`; those that it has already stay once.
+pub fn add_skills(workspace: &Workspace, folders: &[FoundSkills]) -> Done<Vec<String>> {
+    if folders.is_empty() {
+        return Ok(Vec::new());
+    }
+    let home = workspace.home()?;
+    let mut paths = home.config.skill_paths.clone();
+    let added: Vec<String> = folders.iter().map(|folder| folder.path.clone()).collect();
+    paths.extend(added.iter().cloned());
+    let mut editor = Editor::open(&home.path)?;
+    editor.set(&["skills", "paths"].map(str::to_owned), &json!(paths))?;
+    editor.save()?;
+    Ok(added)
+}
+
+/// The servers that were found and that could be imported. The same name in two files is offered once.
+pub fn new_servers(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<FoundServers>> {
+    let home = workspace.locate()?;
+    let mut seen = Editor::open(&home)?.servers();
+    let mut new = Vec::new();
+    for file in &found.servers {
+        let mut servers = file.servers.clone();
+        servers.retain(|name| !seen.contains(&servers::allowed_name(name)));
+        seen.extend(servers.iter().map(|name| servers::allowed_name(name)));
+        if !servers.is_empty() {
+            new.push(FoundServers {
+                servers,
+                ..file.clone()
+            });
+        }
+    }
+    Ok(new)
+}
+
+/// Imports servers. Keys in their files go where secrets belong, and not into the configuration.
+pub fn import_servers(workspace: &Workspace, chosen: &[FoundServers]) -> Done<Vec<ImportedServer>> {
+    let mut imported = Vec::new();
+    for file in chosen {
+        let options = ImportOptions {
+            file: resolve(&workspace.locate()?, &file.path),
+            force: false,
+            dry_run: false,
+            only: Some(file.servers.clone()),
+            store_secrets: true,
+        };
+        imported.extend(servers::import(workspace, &options)?.servers);
+    }
+    Ok(imported)
+}
