@@ -147,7 +147,7 @@ impl Engine {
         };
         let mut machine = Machine::replay(
             Arc::clone(&pinned.plan),
-            Arc::clone(&inner.rules),
+            inner.rules(),
             nested,
             events.iter().map(|(at, event)| (*at, event)),
         )

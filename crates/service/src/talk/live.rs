@@ -155,9 +155,12 @@ impl News {
             EventKind::Told {
                 name, how, text, ..
             } => match how {
-                // What costs nothing is not worth a line; a tool that was looked up by calling
-                // it is called again.
-                Interpretation::Text | Interpretation::Made | Interpretation::Described => None,
+                // What costs nothing is not worth a line.
+                Interpretation::Text | Interpretation::Made => None,
+                Interpretation::Described => Some(Live::Hidden {
+                    tool: name.clone(),
+                    reason: "it was not offered yet; the model is told what it takes".to_owned(),
+                }),
                 Interpretation::Refused
                 | Interpretation::Mistaken
                 | Interpretation::Problem
@@ -204,9 +207,12 @@ impl News {
                     note: failure.map(|failure| failure.message.clone()),
                 })
             }
+            EventKind::Replied { reply, .. } => Some(Live::Replied {
+                input_tokens: reply.usage.input,
+                output_tokens: reply.usage.output,
+            }),
             EventKind::Began(_)
             | EventKind::Asked { .. }
-            | EventKind::Replied { .. }
             | EventKind::Silent { .. }
             | EventKind::Question { .. }
             | EventKind::Answered { .. }
