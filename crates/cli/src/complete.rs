@@ -5,7 +5,6 @@
 
 use std::ffi::OsStr;
 
-use clap::CommandFactory;
 use clap_complete::env::{CompleteEnv, Shells};
 use clap_complete::{ArgValueCandidates, CompletionCandidate, Shell};
 use deft_service::runs::{self, RunQuery};
@@ -14,7 +13,6 @@ use deft_service::tools::{self, ToolQuery};
 use deft_service::{App, Workspace, runtime};
 use deft_wire::skill::SkillView;
 
-use crate::args::Args;
 use crate::failure::{Done, Failure};
 
 /// The variable by which a shell asks for candidates.
@@ -24,11 +22,9 @@ const VARIABLE: &str = "COMPLETE";
 const RUNS: u32 = 50;
 
 /// Answers the shell and ends the process, if a shell asks.
-pub(crate) fn answer_shell() {
+pub(crate) fn answer_shell(command: fn() -> clap::Command) {
     if std::env::var_os(VARIABLE).is_some() {
-        CompleteEnv::with_factory(Args::command)
-            .var(VARIABLE)
-            .complete();
+        CompleteEnv::with_factory(command).var(VARIABLE).complete();
     }
 }
 

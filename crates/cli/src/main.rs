@@ -20,8 +20,8 @@ mod when;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use args::{Args, Global};
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         // It is waited for, and the table of all arguments takes its time.
         return deft_service::worker_main();
     }
-    complete::answer_shell();
+    complete::answer_shell(Args::command);
     let args = match Args::try_parse_from(args::rewrite(std::env::args_os())) {
         Ok(args) => args,
         Err(problem) if problem.kind() == ErrorKind::DisplayHelp => return help(),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use crate::failure::{Done, Failure, exit_code};
-use crate::table::{Cell, Column, Paper, Row, Table, columns_of};
+use crate::table::{Cell, Column, Paper, Row, Table, columns_of, wrap};
 use crate::terminal::{Stream, StyledText, pager};
 use deft_config::env;
 
@@ -92,14 +92,14 @@ impl Output {
     /// Says something beside the data.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet && !self.json {
-            say(text);
+            say(fold(text, message_width()));
         }
     }
 
     /// Says what went wrong beside the data, also when only results and errors are wanted.
     pub(crate) fn complain(&self, text: &str) {
         if !self.json {
-            say(text);
+            say(fold(text, message_width()));
         }
     }
 
@@ -185,6 +185,34 @@ pub(crate) fn say(text: impl Into<StyledText>) {
     drop(Stream::Err.write(text.into().with("\n")));
 }
 
+/// How wide a message may be, if a person reads it.
+fn message_width() -> Option<usize> {
+    let terminal = Stream::Err.is_terminal();
+    terminal.then(terminal_width).flatten()
+}
+
+/// A text with line breaks between words where a line is too long.
+fn fold(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let fold_line = |line: &str| {
+        if columns_of(line) <= width {
+            return line.to_owned();
+        }
+        let words = line.trim_start();
+        let indent = &line[..line.len() - words.len()];
+        let room = width.saturating_sub(indent.len());
+        let lines = wrap(words, room);
+        let lines = lines.into_iter().map(|line| format!("{indent}{line}"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    text.split('\n')
+        .map(fold_line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 /// How wide the terminal is now, if there is one.
 pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
@@ -234,4 +262,17 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_break_between_words() {
+        let text = "hint: nothing fires until deft is up\n  an indented line stays indented";
+        let folded = "hint: nothing fires\nuntil deft is up\n  an indented line\n  stays indented";
+        assert_eq!(fold(text, Some(20)), folded);
+        assert_eq!(fold(text, None), text);
+    }
 }

@@ -16,6 +16,7 @@ mod drive;
 mod engine;
 mod finish;
 mod inputs;
+mod interruptions;
 mod jobs;
 mod mask;
 #[cfg(test)]
@@ -65,6 +66,9 @@ pub use record::PublishedEvent;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
+
+/// The cause of runs that a person queued and does not watch.
+pub const DETACHED: &str = "detached";
 
 /// The cause of runs that an event fired.
 pub const EVENT: &str = "event";

@@ -15,6 +15,7 @@ mod revisions;
 mod rows;
 mod runs;
 mod skills;
+mod spend_scope;
 mod sqlite;
 mod trash;
 mod words;
@@ -35,8 +36,9 @@ pub use revisions::{Revisions, ToolCache};
 pub use rows::*;
 pub use runs::{AppendResult, RunHistory, RunQueue};
 pub use skills::*;
+pub use spend_scope::SpendScope;
 pub use sqlite::{Sqlite, SqliteOptions};
-pub use trash::{Trash, Trashed};
+pub use trash::{Trash, TrashItem};
 
 /// The answer of a store, some time later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;

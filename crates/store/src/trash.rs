@@ -9,7 +9,7 @@ use crate::Answer;
 
 /// What is about to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trashed {
+pub enum TrashItem {
     /// Runs with all that [`Store::prune`](crate::Store::prune) deletes with them.
     Runs(Vec<RunId>),
     /// A skill by its number.
@@ -21,7 +21,7 @@ pub enum Trashed {
 /// Rows that leave a store and come back. See [`Store`](crate::Store) for what holds for every method.
 pub trait Trash: Send + Sync {
     /// The rows of a thing as JSON lines; none if it does not exist.
-    fn lines(&self, what: Trashed) -> Answer<'_, Vec<String>>;
+    fn lines(&self, what: TrashItem) -> Answer<'_, Vec<String>>;
 
     /// Stores such lines again. Returns how many runs, skills and conversations came back; one that
     /// exists stays as it is.

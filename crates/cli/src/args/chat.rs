@@ -40,7 +40,7 @@ pub(crate) enum Conversations {
     },
     /// Show a conversation
     Show {
-        /// The conversation id or a prefix of it
+        /// The conversation id, a prefix of it, or `last`
         id: String,
     },
     /// Search conversations
@@ -54,7 +54,7 @@ pub(crate) enum Conversations {
     },
     /// Delete a conversation with all its messages; `deft undo` brings it back
     Delete {
-        /// The conversation id or a prefix of it
+        /// The conversation id, a prefix of it, or `last`
         id: String,
         /// Delete without asking
         #[arg(long, short)]

@@ -28,6 +28,22 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("init", &["deft init", "deft init --home /srv/deft"]),
     ("doctor", &["deft doctor", "deft doctor --fix"]),
     (
+        "status",
+        &["deft status", "deft status --watch", "deft status --json"],
+    ),
+    ("logs", &["deft logs", "deft logs -f", "deft logs -n 500"]),
+    ("demo", &["deft demo crash"]),
+    ("demo crash", &["deft demo crash"]),
+    (
+        "remind",
+        &[
+            "deft remind drink water in 5m",
+            "deft remind call mom tomorrow 9:00",
+            "deft remind 'stand up' every weekday 9:00",
+            "deft remind pay the rent 1st of the month 9:00",
+        ],
+    ),
+    (
         "skills",
         &["deft skills list", "deft skills new code-review"],
     ),
@@ -163,6 +179,17 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["deft schedule list", "deft schedule preview '0 9 * * 1-5'"],
     ),
     ("schedule list", &["deft schedule list"]),
+    (
+        "schedule add",
+        &[
+            "deft schedule add countdown 'weekdays 9:00'",
+            "deft schedule add countdown daily 02:30 --tz America/New_York",
+            "deft schedule add countdown '0 9 * * 1-5'",
+        ],
+    ),
+    ("schedule pause", &["deft schedule pause countdown"]),
+    ("schedule resume", &["deft schedule resume countdown"]),
+    ("schedule remove", &["deft schedule remove countdown"]),
     (
         "schedule next",
         &["deft schedule next morning-briefing -n 5"],

@@ -22,13 +22,13 @@ pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
 pub(crate) use examples::command as command_with_examples;
 pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite, skill_to_explain};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
-pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
+pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
 pub(crate) use setup::{Secrets, Setup};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, Validate,
 };
-pub(crate) use time::{Jobs, LogForm, Notices, Tick, Up};
+pub(crate) use time::{Demo, Jobs, LogForm, Logs, Notices, Status, Tick, Up};
 pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
 
 /// A skill engine for AI assistants.
@@ -110,6 +110,10 @@ pub(crate) enum Command {
     Up(Up),
     /// Set deft up: find keys, models, skills and MCP servers, and connect them
     Setup(Setup),
+    /// Show the state of the home on one screen
+    Status(Status),
+    /// Show the log of the daemon
+    Logs(Logs),
     /// Create the home folder with default skills and examples
     Init {
         /// Accept all defaults without asking
@@ -135,7 +139,9 @@ pub(crate) enum Command {
     /// List, show, resume and cancel runs
     #[command(subcommand)]
     Runs(Runs),
-    /// Show and simulate schedules
+    /// Set a reminder in words: `deft remind drink water in 5m`
+    Remind(Remind),
+    /// Show, change and simulate schedules
     #[command(subcommand)]
     Schedule(Schedule),
     /// Run due schedules and queued jobs once, without a daemon
@@ -174,6 +180,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         roots: Roots,
     },
+    /// Show what deft does after a crash
+    #[command(subcommand)]
+    Demo(Demo),
     /// Print JSON Schemas for editors and other programs
     Schema {
         /// The document that the schema describes

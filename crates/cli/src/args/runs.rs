@@ -41,13 +41,13 @@ pub(crate) enum Runs {
     List(RunList),
     /// Show one run and its steps
     Show {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         #[arg(add = complete::runs())]
         id: String,
     },
     /// Show the events of a run
     Logs {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         #[arg(add = complete::runs())]
         id: String,
         /// Follow until the run ends
@@ -56,7 +56,7 @@ pub(crate) enum Runs {
     },
     /// Cancel a run
     Cancel {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         #[arg(add = complete::runs())]
         id: String,
     },
@@ -64,7 +64,7 @@ pub(crate) enum Runs {
     Resume(Resume),
     /// Run again with the same inputs
     Rerun {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
         #[arg(add = complete::runs())]
         id: String,
         /// Reuse the results of the steps before this one
@@ -119,7 +119,7 @@ pub(crate) struct RunList {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Resume {
-    /// The run id or a prefix of it
+    /// The run id, a prefix of it, or `last`
     #[arg(add = complete::runs())]
     pub id: String,
     /// The revision of the skill to resume with, if it has changed
@@ -140,7 +140,7 @@ pub(crate) enum WhichRevision {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Export {
-    /// The run id or a prefix of it
+    /// The run id, a prefix of it, or `last`
     #[arg(add = complete::runs())]
     pub id: String,
     /// The file to write [default: print]
@@ -158,7 +158,7 @@ pub(crate) enum Approvals {
     },
     /// Approve
     Approve {
-        /// The approval id or a prefix of it
+        /// The approval id, a prefix of it, or `last`
         id: String,
         /// Do not ask again for this revision and operation, or for this tool in chats
         #[arg(long)]
@@ -171,12 +171,12 @@ pub(crate) enum Approvals {
     Grants,
     /// Revoke a standing approval
     Revoke {
-        /// The grant id or a prefix of it
+        /// The grant id, a prefix of it, or `last`
         id: String,
     },
     /// Reject, which stops the run
     Reject {
-        /// The approval id or a prefix of it
+        /// The approval id, a prefix of it, or `last`
         id: String,
         /// Skip only this step and continue the run
         #[arg(long)]

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use deft_service::Workspace;
-use deft_service::budget::{self, ALL, BudgetKey, BudgetRequest};
+use deft_service::budget::{self, BudgetKey, BudgetRequest};
 use deft_service::talk::dollars;
 use deft_service::time;
 use deft_wire::budget::{BudgetScope, BudgetView, PauseEnd, PausedAgent, ScopeUsage};
-use deft_wire::model::Usd;
+use deft_wire::model::{SpendSubject, Usd};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -51,7 +51,10 @@ fn show(view: &BudgetView, zone: &TimeZone, output: &Output) -> Done {
         output.data(describe(paused, zone))?;
         output.note(&format!("hint: {}", remedy(paused)));
     }
-    let all = view.scopes.iter().find(|scope| scope.used.scope == ALL);
+    let all = view
+        .scopes
+        .iter()
+        .find(|scope| scope.used.scope == SpendSubject::All);
     if let Some(BudgetScope { used, .. }) = all
         && used.estimated_calls > 0
     {
@@ -104,7 +107,7 @@ fn row(scope: &BudgetScope) -> Row {
     let (used, money) = (&scope.used, scope.limit_usd.map(Usd::from_dollars));
     let tokens = scope.limit_tokens.map(|most| most.to_string());
     Row::new([
-        used.scope.as_str().into(),
+        used.scope.to_string().into(),
         used.calls.to_string().into(),
         (used.input_tokens + used.output_tokens).to_string().into(),
         tokens.unwrap_or_else(|| "-".to_owned()).into(),
@@ -209,8 +212,8 @@ mod tests {
 
     #[test]
     fn limits_stand_beside_what_was_used() {
-        let used = |scope: &str, calls, tokens, cost| ScopeUsage {
-            scope: scope.to_owned(),
+        let used = |scope: SpendSubject, calls, tokens, cost| ScopeUsage {
+            scope,
             calls,
             input_tokens: tokens,
             cost_usd: Usd::from_micros(cost),
@@ -224,9 +227,17 @@ mod tests {
             on_exhausted: None,
         };
         let scopes = [
-            scope(used("all", 3, 3050, 2_500_000), None, Some(5.0)),
-            scope(used("agent:scout", 0, 0, 0), Some(9000), None),
-            scope(used("agent:thinker", 3, 1050, 1200), None, None),
+            scope(used(SpendSubject::All, 3, 3050, 2_500_000), None, Some(5.0)),
+            scope(
+                used(SpendSubject::Agent("scout".to_owned()), 0, 0, 0),
+                Some(9000),
+                None,
+            ),
+            scope(
+                used(SpendSubject::Agent("thinker".to_owned()), 3, 1050, 1200),
+                None,
+                None,
+            ),
         ];
         let expected = "\
 SCOPE          CALLS  TOKENS  LIMIT  COST          LIMIT     HELD

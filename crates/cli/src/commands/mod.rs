@@ -5,13 +5,16 @@ mod budget;
 mod chat;
 mod cmd;
 mod config;
+mod demo;
 mod doctor;
 mod init;
 mod jobs;
+mod logs;
 mod man;
 mod mcp;
 mod notices;
 mod overview;
+mod remind;
 mod run;
 mod runs;
 mod schedule;
@@ -19,6 +22,7 @@ mod schema;
 mod secrets;
 mod setup;
 mod skills;
+mod status;
 mod tick;
 pub(crate) mod tools;
 mod undo;
@@ -53,6 +57,10 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         // It has nothing to ask yet, so that both ways are the same.
         Some(Command::Init { yes: _ }) => init::run(global, output),
         Some(Command::Doctor { fix }) => doctor::run(fix, global, output),
+        Some(Command::Status(args)) => status::run(&args, global, output),
+        Some(Command::Logs(args)) => logs::run(&args, global, output),
+        Some(Command::Remind(args)) => remind::run(&args, global, output),
+        Some(Command::Demo(command)) => demo::run(&command, output),
         Some(Command::Tick(args)) => tick::run(&args, global, output),
         Some(Command::Jobs(command)) => jobs::run(&command, global, output),
         Some(Command::Notices(command)) => notices::run(&command, global, output),

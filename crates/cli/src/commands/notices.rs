@@ -22,7 +22,7 @@ pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
         }
         Notices::Retry { id } => {
             let app = App::without_skills(&global.workspace())?;
-            let done = retry(&app, *id, output);
+            let done = retry(&app, id.as_deref(), output);
             app.close();
             done
         }
@@ -82,7 +82,7 @@ fn row(notice: &NoticeView, app: &App) -> Row {
     Row::new(cells).below(notice.error.as_deref())
 }
 
-fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
+fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
     let retried = notices::retry(app, id)?;
     if output.json {
         output.document(&json!(retried))?;

@@ -1,3 +1,5 @@
+//! Tables on lines of several widths.
+
 use super::*;
 
 const RUNS: [Column; 5] = [

@@ -89,7 +89,7 @@ impl Terminal {
     }
 
     /// Waits until a text was written, also if it was drawn over since.
-    fn until_echo(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn until_echo(&mut self, text: &str) -> &mut Self {
         while !self.raw.contains(text) {
             let Ok(more) = self.output.recv_timeout(PATIENCE) else {
                 panic!("no `{text}` was written:\n{}", self.screen());

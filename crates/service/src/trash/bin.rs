@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use deft_config::create_folder;
 use deft_model::RunId;
+use deft_registry::{open_regular, read_text};
 use deft_wire::trash::{TrashEntry, TrashKind};
 use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
@@ -19,6 +20,8 @@ const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 const MOST: usize = 50;
 
 const MANIFEST: &str = "entry.json";
+/// No manifest is larger.
+const MANIFEST_BYTES: u64 = 64 * 1024;
 const CONTENT: &str = "content";
 const ROWS: &str = "rows.jsonl";
 const RESULTS: &str = "results";
@@ -85,7 +88,10 @@ impl TrashBin {
     /// All entries, the latest first. A folder without a manifest was not finished: what it was to hold
     /// was not deleted.
     pub(super) fn entries(&self) -> Done<Vec<KeptEntry>> {
-        let mut entries: Vec<KeptEntry> = self.folders()?.into_iter().filter_map(read).collect();
+        let mut entries = Vec::new();
+        for folder in self.folders()? {
+            entries.extend(read(folder)?);
+        }
         entries.sort_by(|a, b| b.manifest.entry.id.cmp(&a.manifest.entry.id));
         Ok(entries)
     }
@@ -110,11 +116,19 @@ impl TrashBin {
     }
 }
 
-fn read(folder: PathBuf) -> Option<KeptEntry> {
-    let text = fs::read_to_string(folder.join(MANIFEST)).ok()?;
-    let manifest: Manifest = serde_json::from_str(&text).ok()?;
+fn read(folder: PathBuf) -> Done<Option<KeptEntry>> {
+    let path = folder.join(MANIFEST);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = read_text(&path, MANIFEST_BYTES);
+    let text = text.map_err(|problem| Failure::file(&path, "read", &problem))?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|problem| {
+        let hint = format!("remove the folder `{}`", folder.display());
+        Failure::unusable(&path, "read", &problem).hint(hint)
+    })?;
     let lost = manifest.entry.kind == TrashKind::SkillFile && !folder.join(CONTENT).exists();
-    (!lost).then_some(KeptEntry { folder, manifest })
+    Ok((!lost).then_some(KeptEntry { folder, manifest }))
 }
 
 impl NewEntry {
@@ -193,7 +207,7 @@ impl KeptEntry {
         let path = self.folder.join(ROWS);
         let wrong = |problem: std::io::Error| Failure::file(&path, "read", &problem);
         let mut pieces: Vec<Vec<String>> = vec![Vec::new()];
-        for line in BufReader::new(File::open(&path).map_err(wrong)?).lines() {
+        for line in BufReader::new(open_regular(&path).map_err(wrong)?).lines() {
             let line = line.map_err(wrong)?;
             let full = pieces.last().is_none_or(|piece| piece.len() >= size);
             if full && line.starts_with(RUN_ROW) {

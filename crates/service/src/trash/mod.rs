@@ -11,7 +11,7 @@ use std::path::Path;
 
 use deft_engine::Engine;
 use deft_model::RunId;
-use deft_store::Trashed;
+use deft_store::TrashItem;
 use deft_wire::trash::{TrashEntry, TrashKind, UndoResult};
 use deft_wire::{Done, Failure};
 
@@ -86,7 +86,7 @@ pub(crate) async fn put_record(engine: &Engine, home: &Path, skill: &str, id: i6
     let mut new =
         TrashBin::new(home).add(TrashKind::SkillRecord, format!("stored skill `{skill}`"))?;
     new.fires = enabled.then(|| skill.to_owned());
-    write(engine, &new, Trashed::Skill(id)).await?;
+    write(engine, &new, TrashItem::Skill(id)).await?;
     new.finish()
 }
 
@@ -99,7 +99,7 @@ pub(crate) async fn put_conversation(engine: &Engine, home: &Path, id: &str) -> 
     let messages = usize::try_from(row.message_count).unwrap_or(usize::MAX);
     let what = format!("chat `{id}` with {}", counted(messages, "message"));
     let new = TrashBin::new(home).add(TrashKind::Conversation, what)?;
-    write(engine, &new, Trashed::Conversation(id.to_owned())).await?;
+    write(engine, &new, TrashItem::Conversation(id.to_owned())).await?;
     new.finish()
 }
 
@@ -108,13 +108,13 @@ pub(crate) async fn put_runs(engine: &Engine, home: &Path, runs: &[RunId]) -> Do
     let what = counted(runs.len(), "run");
     let new = TrashBin::new(home).add(TrashKind::Runs, what)?;
     for piece in runs.chunks(PIECE) {
-        write(engine, &new, Trashed::Runs(piece.to_vec())).await?;
+        write(engine, &new, TrashItem::Runs(piece.to_vec())).await?;
     }
     new.move_results_in(&engine.options().spill, runs)?;
     new.finish()
 }
 
-async fn write(engine: &Engine, new: &NewEntry, what: Trashed) -> Done<()> {
+async fn write(engine: &Engine, new: &NewEntry, what: TrashItem) -> Done<()> {
     let store = engine.store();
     let trash = store.trash().ok_or_else(no_trash)?;
     new.append(&trash.lines(what).await.map_err(stored)?)

@@ -4,7 +4,6 @@
 //! pass the reference validator: deft's own keys go below `metadata` as texts.
 
 mod agentskills;
-mod details;
 mod emit;
 mod keys;
 mod manual;
@@ -12,7 +11,6 @@ mod record;
 mod workflow;
 
 pub use agentskills::agentskills;
-pub use details::details;
 pub use manual::{manpage, manual};
 pub use record::record;
 pub use workflow::workflow;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::conversations;
 use super::fault::Fault;
-use crate::{Error, Trashed};
+use crate::{Error, TrashItem};
 
 /// A table whose rows can leave and come back.
 struct TrashTable {
@@ -54,10 +54,10 @@ const SKILL: TrashTable = table("skill");
 const CONVERSATION: TrashTable = numbered("conversation");
 const MESSAGE: TrashTable = numbered("message");
 
-pub(super) fn lines(db: &Connection, what: &Trashed) -> Result<Vec<String>, Fault> {
+pub(super) fn lines(db: &Connection, what: &TrashItem) -> Result<Vec<String>, Fault> {
     let mut lines = Vec::new();
     match what {
-        Trashed::Runs(runs) => {
+        TrashItem::Runs(runs) => {
             for run in runs {
                 add(db, &mut lines, &RUN, "id = ?1", run.as_str())?;
                 for table in &OF_RUN {
@@ -66,8 +66,8 @@ pub(super) fn lines(db: &Connection, what: &Trashed) -> Result<Vec<String>, Faul
                 }
             }
         }
-        Trashed::Skill(id) => add(db, &mut lines, &SKILL, "id = ?1", id)?,
-        Trashed::Conversation(id) => {
+        TrashItem::Skill(id) => add(db, &mut lines, &SKILL, "id = ?1", id)?,
+        TrashItem::Conversation(id) => {
             add(db, &mut lines, &CONVERSATION, "id = ?1", id)?;
             let which = "conversation = (SELECT n FROM conversation WHERE id = ?1) ORDER BY seq";
             add(db, &mut lines, &MESSAGE, which, id)?;

@@ -3,7 +3,7 @@
 use deft_model::{Outcome, RunId};
 use deft_store::prelude::*;
 use deft_store::{
-    Batch, Error, Finish, NewConversation, NewEvent, NewMessage, Prune, RunState, Trash, Trashed,
+    Batch, Error, Finish, NewConversation, NewEvent, NewMessage, Prune, RunState, Trash, TrashItem,
 };
 
 use crate::support::{at, open, start};
@@ -51,7 +51,7 @@ async fn a_conversation_comes_back_beside_its_successor() {
     store.append_messages("conv_1", None, said).await.unwrap();
     let row = store.conversation("conv_1").await.unwrap();
     let messages = store.messages("conv_1", 0, 9).await.unwrap();
-    let trashed = Trashed::Conversation("conv_1".to_owned());
+    let trashed = TrashItem::Conversation("conv_1".to_owned());
     let lines = store.lines(trashed).await.unwrap();
     assert_eq!(lines.len(), 3);
     store.delete_conversation("conv_1").await.unwrap();
@@ -87,7 +87,10 @@ async fn the_newest_run_comes_back_with_its_events() {
     store.append(&lease, success()).await.unwrap();
     let row = store.run(&run).await.unwrap();
     let events = store.events(Some(&run), 0, 9).await.unwrap();
-    let lines = store.lines(Trashed::Runs(vec![run.clone()])).await.unwrap();
+    let lines = store
+        .lines(TrashItem::Runs(vec![run.clone()]))
+        .await
+        .unwrap();
     let wish = Prune {
         before: at(100),
         now: at(100),

@@ -4,10 +4,13 @@ use std::process::ExitCode;
 
 use deft_service::{Workspace, runtime, servers};
 use deft_wire::server::ServerView;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::failure::Done;
 use crate::output::{Output, counted};
 use crate::table::{Cell, Column, Row, Table, Tone};
+use crate::when;
 
 pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
     let found = runtime::start()?.block_on(servers::list(workspace))?;
@@ -16,13 +19,17 @@ pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
         output.document(&found.value)?;
     } else {
         if !servers.is_empty() {
+            let zone = workspace.home_to_read()?.moment().zone;
             let columns = [
                 Column::keep("server"),
                 Column::keep("transport"),
                 Column::text("state"),
                 Column::extra("target"),
             ];
-            output.table(&Table::new(columns, servers.iter().map(row)))?;
+            output.table(&Table::new(
+                columns,
+                servers.iter().map(|server| row(server, &zone)),
+            ))?;
         }
         output.note(&counted(servers.len(), "server"));
         note(servers, output);
@@ -42,7 +49,7 @@ fn note(servers: &[ServerView], output: &Output) {
     }
 }
 
-fn row(server: &ServerView) -> Row {
+fn row(server: &ServerView, zone: &TimeZone) -> Row {
     let tone = match (&server.error, server.enabled) {
         (_, false) => Tone::Dim,
         (Some(_), true) => Tone::Bad,
@@ -51,21 +58,25 @@ fn row(server: &ServerView) -> Row {
     Row::new([
         server.name.as_str().into(),
         server.transport.word().into(),
-        Cell::toned(state(server), tone),
+        Cell::toned(state(server, zone), tone),
         server.target.as_str().into(),
     ])
 }
 
-fn state(server: &ServerView) -> String {
+fn state(server: &ServerView, zone: &TimeZone) -> String {
+    let short = |at: &String| match at.parse() {
+        Ok(at) => when::short(at, Timestamp::now(), zone),
+        Err(_) => at.clone(),
+    };
     if !server.enabled {
         return "disabled".to_owned();
     }
     let listed = match (server.tools, &server.listed_at) {
-        (Some(tools), Some(at)) => Some(format!("{}, {at}", counted(tools, "tool"))),
+        (Some(tools), Some(at)) => Some(format!("{}, {}", counted(tools, "tool"), short(at))),
         _ => None,
     };
     let failed = match (&server.error, &server.failed_at) {
-        (Some(error), Some(at)) => Some(format!("failed {at}: {}", error.replace('\n', " "))),
+        (Some(error), Some(at)) => Some(format!("failed {}: {error}", short(at))),
         _ => None,
     };
     let known: Vec<String> = listed.into_iter().chain(failed).collect();

@@ -26,6 +26,9 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         status: args.status.as_deref().and_then(Choice::from_word),
         outcome: args.outcome.as_deref().and_then(Choice::from_word),
     };
+    if let Some(skill) = &args.skill {
+        runs::check_skill(&app, &global.workspace(), skill)?;
+    }
     let mut pages = runs::list(&app, query);
     output.page();
     if output.json {

@@ -26,7 +26,6 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
             Column::keep("skill"),
             Column::keep("next"),
             Column::text("fires"),
-            Column::extra("zone"),
         ];
         let (now, zone) = (
             Timestamp::now(),
@@ -48,11 +47,14 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
         (None, None) => Cell::toned("over", Tone::Dim),
     };
     let failures = failure_words(schedule.failures, schedule.backoff_until.as_deref());
-    let cells = [
-        schedule.skill.as_str().into(),
-        next,
-        schedule.words.as_str().into(),
-        schedule.zone.as_str().into(),
-    ];
+    let words = &schedule.words;
+    // Instants are shown in the zone of the reader; only another one has to be named.
+    let foreign = zone.iana_name() != Some(&schedule.zone) && !words.contains(&schedule.zone);
+    let fires = if foreign {
+        format!("{words} ({})", schedule.zone)
+    } else {
+        words.clone()
+    };
+    let cells = [schedule.skill.as_str().into(), next, fires.into()];
     Row::new(cells).below(failures.map(|words| Cell::toned(words, Tone::Bad)))
 }

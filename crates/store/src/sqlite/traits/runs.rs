@@ -7,7 +7,7 @@ use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, p
 use crate::{
     Admission, AdmissionResult, Answer, AppendResult, Batch, CancelState, Claim, ClaimedRun, Lease,
     NewEvent, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store,
-    StoredEvent, Trash, Trashed,
+    StoredEvent, Trash, TrashItem,
 };
 
 impl RunQueue for Sqlite {
@@ -121,7 +121,7 @@ impl Store for Sqlite {
 }
 
 impl Trash for Sqlite {
-    fn lines(&self, what: Trashed) -> Answer<'_, Vec<String>> {
+    fn lines(&self, what: TrashItem) -> Answer<'_, Vec<String>> {
         self.readers.read(move |db| trash::lines(db, &what))
     }
 
