@@ -10,8 +10,11 @@ use crate::terminal::Terminal;
 const DOWN: &str = "\x1b[B";
 const ENTER: &str = "\r";
 const MODEL: &str = "Which model should deft use?";
-const SERVICE: &str = "as a service?";
-const CHAT: &str = "Start a chat now?";
+// The ends of questions: a screen is complete when it shows them.
+const SERVICE: &str = "as a service? (y/N)";
+const CHAT: &str = "Start a chat now? (Y/n)";
+const CHOOSE: &str = "esc to skip]";
+const TICK: &str = "enter to go on]";
 
 /// Starts it in a home below that of the user, so that paths are short and the same everywhere.
 fn start(world: &World, columns: u16, variables: &[(&str, &str)]) -> Terminal {
@@ -72,7 +75,7 @@ fn a_key_ends_in_a_chat() {
         ("ANTHROPIC_BASE_URL", server.url.as_str()),
     ];
     let mut terminal = start(&world, 80, &variables);
-    terminal.until(MODEL);
+    terminal.until(MODEL).until(CHOOSE);
     insta::assert_snapshot!("key_question", steady(&terminal.screen()));
     terminal.keys(ENTER).until("Model:").keys(ENTER);
     terminal.until(SERVICE).keys(ENTER).until(CHAT);
@@ -116,7 +119,7 @@ fn files_of_another_host() {
     let mut terminal = start(&world, 80, &[]);
     terminal.until(MODEL).keys(DOWN).keys(ENTER);
     terminal.until("Skill folders").keys(ENTER);
-    terminal.until("MCP servers to import");
+    terminal.until("MCP servers to import").until(TICK);
     insta::assert_snapshot!("other_host_question", steady(&terminal.screen()));
     terminal.keys(ENTER);
     let screen = decline(terminal);
@@ -163,7 +166,7 @@ fn a_typed_key_and_a_second_try() {
         terminal.until("(not shown)").keys(&format!("{key}\r"));
         terminal.until("Model:").keys(ENTER);
         if key.contains("wrong") {
-            terminal.until("Choose another model?");
+            terminal.until("Choose another model? (Y/n)");
             insta::assert_snapshot!("wrong_key", steady(&terminal.screen()));
             // The screen is emptied, so that the next texts are new ones.
             terminal.clear().keys(ENTER);
