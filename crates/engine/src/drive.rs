@@ -290,6 +290,11 @@ impl Driver {
         ask::question(&self.run.id, self.run.finish_ordinal, action)
     }
 
+    /// Stores what was recorded before the first turn.
+    pub(crate) async fn store_recorded(&mut self) -> Result<(), Error> {
+        self.commit(RunState::Continue).await
+    }
+
     async fn commit(&mut self, then: RunState) -> Result<(), Error> {
         let appended = self
             .engine
