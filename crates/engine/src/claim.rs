@@ -155,7 +155,8 @@ impl Engine {
         let now = inner.now();
         let mut recorded = Vec::new();
         let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
-        if let Some(interrupted_at) = interrupted_at(&claimed, &events) {
+        let interrupted_at = interrupted_at(&claimed, &events);
+        if let Some(interrupted_at) = interrupted_at {
             let recovered = Event::Recovered { interrupted_at };
             machine
                 .apply(now, &recovered)
@@ -204,12 +205,9 @@ impl Engine {
         .thinking(agents)
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
-        let is_recovered = recorded
-            .iter()
-            .any(|event| matches!(event, Event::Recovered { .. }));
         driver.recorded(now, recorded);
-        if is_recovered {
-            // A question that was asked before the crash is looked up when no batch is open.
+        if interrupted_at.is_some() {
+            // Before the first turn: a turn would store the open question of an agent a second time.
             driver.store_recorded().await?;
         }
         driver.drive(again).await
