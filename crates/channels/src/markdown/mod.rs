@@ -27,8 +27,6 @@ pub struct Renderer {
     styled: bool,
     /// The width of the terminal.
     width: Option<usize>,
-    /// Whether tables are aligned; chats have no fixed width of characters.
-    tables: bool,
     out: Wrap,
     /// What of the current line is not written yet.
     line: String,
@@ -41,8 +39,9 @@ pub struct Renderer {
     blank: bool,
     /// Something was written.
     begun: bool,
-    /// Lines of a table that is not over.
-    table: Vec<String>,
+    /// Lines of a table that is not over; none where tables stay as they are, because characters have no
+    /// fixed width.
+    table: Option<Vec<String>>,
 }
 
 enum State {
@@ -66,7 +65,6 @@ impl Renderer {
         Self {
             styled,
             width,
-            tables: styled,
             out: Wrap::new(width),
             line: String::new(),
             before: None,
@@ -74,7 +72,7 @@ impl Renderer {
             state: State::Start,
             blank: false,
             begun: false,
-            table: Vec::new(),
+            table: styled.then(Vec::new),
         }
     }
 
@@ -110,7 +108,7 @@ impl Renderer {
     /// on a terminal: a text cannot begin an escape sequence, so all of them are deft's.
     pub fn plain(text: &str) -> String {
         let mut renderer = Self::new(true, None);
-        renderer.tables = false;
+        renderer.table = None;
         let mut styled = renderer.push(text);
         styled.push_str(&renderer.finish());
         let mut pieces = styled.split('\x1b');
@@ -136,7 +134,8 @@ impl Renderer {
 
     /// Whether lines are held back until a table is over.
     pub fn is_holding(&self) -> bool {
-        !self.table.is_empty() || matches!(self.state, State::TableLine)
+        let lines = self.table.as_ref().map_or(0, Vec::len);
+        lines > 0 || matches!(self.state, State::TableLine)
     }
 
     /// Writes what can be written of the line; all of it if it is complete.
@@ -156,7 +155,8 @@ impl Renderer {
             }
             State::TableLine => {
                 if complete {
-                    self.table.push(std::mem::take(&mut self.line));
+                    let line = std::mem::take(&mut self.line);
+                    self.table.get_or_insert_default().push(line);
                     self.state = State::Start;
                 }
                 return;
@@ -231,7 +231,7 @@ impl Renderer {
             }
             LineStart::Table => {
                 self.owe();
-                self.state = if self.tables {
+                self.state = if self.table.is_some() {
                     State::TableLine
                 } else {
                     State::Raw
@@ -253,10 +253,10 @@ impl Renderer {
 
     /// Writes a table that is over; lines that are none as they are.
     fn end_table(&mut self) {
-        let lines = std::mem::take(&mut self.table);
-        if lines.is_empty() {
+        let lines = self.table.as_mut().map(std::mem::take);
+        let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
             return;
-        }
+        };
         let text = table::render(&lines, self.width);
         self.out
             .lines(&text.unwrap_or_else(|| lines.join("\n") + "\n"));
