@@ -179,7 +179,7 @@ impl Driver {
         self.journal.extend(at, events);
     }
 
-    /// Stores it at once.
+    /// The same, at once.
     pub(crate) async fn store_recorded(&mut self) -> Result<(), Error> {
         self.commit(RunState::Continue).await
     }
