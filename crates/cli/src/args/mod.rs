@@ -22,7 +22,7 @@ pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunP
 pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
-    Skills, Validate,
+    Skills, SourceFormat, Validate,
 };
 pub(crate) use time::{Jobs, LogForm, Notices, Tick, Up};
 pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
@@ -101,6 +101,8 @@ pub(crate) enum Command {
     /// List, check, create, import, enable and disable skills
     #[command(subcommand)]
     Skills(Skills),
+    /// Write skills for other programs, such as Claude Code: short for `deft skills export`
+    Export(Export),
     /// Run a skill now and show its progress
     Run(Run),
     /// Chat with an agent, or send one message with `-p`

@@ -72,6 +72,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Skills(skills)) => run_skills(skills, global, output),
+        Some(Command::Export(args)) => skills::export::run(&args, global, output),
     }
 }
 

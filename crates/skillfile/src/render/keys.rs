@@ -140,7 +140,7 @@ pub(super) fn expect(expect: &Expect) -> Value {
     Value::Object(object)
 }
 
-fn budget(budget: &Budget) -> Value {
+pub(super) fn budget(budget: &Budget) -> Value {
     let mut object = Object::new();
     put(&mut object, "tokens", budget.tokens);
     put(&mut object, "cost_usd", budget.cost_usd);

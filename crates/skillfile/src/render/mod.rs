@@ -3,6 +3,7 @@
 //! What is written reads back as the same skill. Files for the open format
 //! pass the reference validator: deft's own keys go below `metadata` as texts.
 
+mod agent;
 mod agentskills;
 mod details;
 mod emit;
@@ -11,6 +12,7 @@ mod manual;
 mod record;
 mod workflow;
 
+pub use agent::agent;
 pub use agentskills::agentskills;
 pub use details::details;
 pub use manual::{manpage, manual};
