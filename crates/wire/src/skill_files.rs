@@ -90,7 +90,8 @@ pub struct UnmappedNode {
     /// The file of the workflow.
     pub path: String,
     pub node: String,
-    pub r#type: String,
+    #[serde(rename = "type")]
+    pub kind: String,
     pub reason: String,
 }
 

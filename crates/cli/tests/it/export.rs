@@ -49,14 +49,19 @@ confirmations:
 
 fn world() -> World {
     let world = World::new();
-    let long = SKILL.replace("greet", "long").replace("Greets.", &"many words ".repeat(120));
+    let long = SKILL
+        .replace("greet", "long")
+        .replace("Greets.", &"many words ".repeat(120));
     let host = "---\nname: host\ndescription: Has keys of hosts\nmodel: x\nargument-hint: y\nmetadata:\n  priority: 5\n  keywords: [a, b]\n---\n\nText.\n";
     world
         .write("home/skills/greet/SKILL.md", SKILL)
         .write("home/skills/greet/scripts/run.sh", "echo\n")
         .write("home/skills/long/SKILL.md", long)
         .write("home/skills/host/SKILL.md", host)
-        .write("home/skills/email/send.md", PAGE.replace("tags:", "handler: tool:mail\ntags:"))
+        .write(
+            "home/skills/email/send.md",
+            PAGE.replace("tags:", "handler: tool:mail\ntags:"),
+        )
         .write("home/skills/report.yaml", WORKFLOW)
         .write("home/skills/start_work.yaml", RICH);
     world
@@ -68,24 +73,47 @@ fn skills_are_written_for_claude() {
     insta::assert_snapshot!(world.run(&["export", "--to", "claude"]));
     insta::assert_snapshot!(world.read("user/.claude/skills/start-work/SKILL.md"));
     insta::assert_snapshot!(world.read("user/.claude/skills/email-send/SKILL.md"));
-    assert_eq!(world.read("user/.claude/skills/start-work/workflow.yaml"), RICH);
-    assert_eq!(world.read("user/.claude/skills/greet/scripts/run.sh"), "echo\n");
-    let checked = world.run(&["skills", "validate", "user/.claude/skills", "--profile", "agentskills"]);
+    assert_eq!(
+        world.read("user/.claude/skills/start-work/workflow.yaml"),
+        RICH
+    );
+    assert_eq!(
+        world.read("user/.claude/skills/greet/scripts/run.sh"),
+        "echo\n"
+    );
+    let checked = world.run(&[
+        "skills",
+        "validate",
+        "user/.claude/skills",
+        "--profile",
+        "agentskills",
+    ]);
     insta::assert_snapshot!(checked);
     // Nothing is replaced unasked.
     world.write("user/.claude/skills/greet/SKILL.md", "mine");
     assert_eq!(world.code(&["export", "--to", "claude", "greet"]), 2);
-    assert_eq!(world.code(&["skills", "export", "--to", "claude", "greet", "--force"]), 0);
+    assert_eq!(
+        world.code(&["skills", "export", "--to", "claude", "greet", "--force"]),
+        0
+    );
 }
 
 #[test]
 fn a_folder_may_be_named() {
     let world = world();
-    assert_eq!(world.code(&["export", "--to", "claude", "greet", "report", "--dir", "out"]), 0);
+    assert_eq!(
+        world.code(&[
+            "export", "--to", "claude", "greet", "report", "--dir", "out"
+        ]),
+        0
+    );
     assert!(world.path("out/report/workflow.yaml").exists());
     assert!(!world.path("out/long").exists());
     // A folder with that name is written as one.
-    assert_eq!(world.code(&["skills", "export", "greet", "--to", "./claude"]), 0);
+    assert_eq!(
+        world.code(&["skills", "export", "greet", "--to", "./claude"]),
+        0
+    );
     assert!(world.path("claude/greet/SKILL.md").exists());
     assert_eq!(world.code(&["export", "--dir", "out", "greet"]), 2);
     assert_eq!(world.code(&["export"]), 2);
@@ -97,7 +125,14 @@ fn the_default_skills_pass_the_validator_of_the_open_format() {
     let world = World::new();
     assert_eq!(world.code(&["init", "--yes"]), 0);
     assert_eq!(world.code(&["export", "--to", "claude", "--dir", "out"]), 0);
-    let found = world.json(&["skills", "validate", "out", "--profile", "agentskills", "--json"]);
+    let found = world.json(&[
+        "skills",
+        "validate",
+        "out",
+        "--profile",
+        "agentskills",
+        "--json",
+    ]);
     assert_eq!(found["ok"], true, "{found:#}");
     assert!(found["files"].as_array().unwrap().len() > 5);
 }

@@ -30,10 +30,10 @@ fn tree(folder: &Path, below: &str) -> String {
     entries.sort();
     let shown = |path: &Path| {
         let name = format!("{below}/{}", path.file_name().unwrap().to_string_lossy());
-        match path.is_dir() {
-            true => tree(path, &name),
-            false => format!("=== {name}\n{}", fs::read_to_string(path).unwrap()),
+        if path.is_dir() {
+            return tree(path, &name);
         }
+        format!("=== {name}\n{}", fs::read_to_string(path).unwrap())
     };
     entries.iter().map(|path| shown(path)).collect()
 }
@@ -77,7 +77,10 @@ fn cases() {
         assert!(!world.path("home").exists(), "a dry run writes nothing");
         let report = world.run(&args);
         let dry = String::from_utf8(dry.stdout).unwrap();
-        let place = format!("{}/", world.path("").display().to_string().trim_end_matches('/'));
+        let place = format!(
+            "{}/",
+            world.path("").display().to_string().trim_end_matches('/')
+        );
         assert!(report.contains(&dry.replace(&place, "[world]/")), "{dry}");
         insta::assert_snapshot!(report + &written(&world));
         // Whatever is written loads.
@@ -112,11 +115,22 @@ fn crontab_lines_keep_their_skills() {
     world.write("my.crontab", "5 5 * * * sync two\n1 2 * * * sync one\n");
     assert_eq!(world.code(&["skills", "import", "my.crontab"]), 0);
     assert_eq!(world.read("home/skills/cron-sync.yaml"), first);
-    assert!(world.read("home/skills/cron-sync-2.yaml").contains("sync two"));
-    world.write("home/skills/cron-sync.yaml", first.replace("sync one", "sync all"));
+    assert!(
+        world
+            .read("home/skills/cron-sync-2.yaml")
+            .contains("sync two")
+    );
+    world.write(
+        "home/skills/cron-sync.yaml",
+        first.replace("        sync one\n", "        sync all\n"),
+    );
     let report = world.json(&["skills", "import", "my.crontab", "--keep", "--json"]);
     assert_eq!(report["kept"].as_array().unwrap().len(), 2);
-    assert!(world.read("home/skills/cron-sync.yaml").contains("sync all"));
+    assert!(
+        world
+            .read("home/skills/cron-sync.yaml")
+            .contains("sync all")
+    );
     assert!(!world.path("home/skills/cron-sync-3.yaml").exists());
 }
 
@@ -135,7 +149,10 @@ fn a_crontab_is_imported_by_one_request() {
     assert_eq!(planned.report.skills, ["cron-true"]);
     assert!(!world.path("home/skills").exists());
     let done = import_crontab(&workspace, text, false).unwrap();
-    assert_eq!((done.report.skills.len(), done.report.refused.len()), (1, 1));
+    assert_eq!(
+        (done.report.skills.len(), done.report.refused.len()),
+        (1, 1)
+    );
     let again = import_crontab(&workspace, text, false).unwrap();
     assert_eq!(again.report.kept, ["cron-true"]);
 }
@@ -143,15 +160,22 @@ fn a_crontab_is_imported_by_one_request() {
 /// Imported jobs wait for a person, and then do what cron would do.
 #[test]
 fn a_job_runs_once_it_is_accepted() {
-    let world = crontab_world("GREETING=\"it's {{ me }}\"\n0 4 * * * cat; echo \"$GREETING\" `basename \"$PWD\"` 50\\%%from%stdin\n");
-    world.write("home/config.toml", "[tools.shell]\nenabled = true\n").write("user/x", "");
+    let world = crontab_world(
+        "GREETING=\"it's {{ me }}\"\n0 4 * * * cat; echo \"$GREETING\" `basename \"$PWD\"` 50\\%%from%stdin\n",
+    );
+    world
+        .write("home/config.toml", "[tools.shell]\nenabled = true\n")
+        .write("user/x", "");
     assert_eq!(world.code(&["skills", "import", "my.crontab"]), 0);
-    let skill = |world: &World| world.json(&["skills", "show", "cron-cat", "--json"])["skill"].clone();
+    let skill =
+        |world: &World| world.json(&["skills", "show", "cron-cat", "--json"])["skill"].clone();
     assert_eq!(skill(&world)["enabled"], false);
     assert_eq!(world.code(&["skills", "enable", "cron-cat"]), 0);
     assert_eq!(skill(&world)["enabled"], true);
     let run = world.json(&["run", "cron-cat", "--json"]);
-    let stdout = run["steps"][0]["result"]["stdout"].as_str().unwrap_or_default();
+    let stdout = run["steps"][0]["result"]["stdout"]
+        .as_str()
+        .unwrap_or_default();
     assert_eq!(stdout, "from\nstdin\nit's {{ me }} user 50%\n", "{run:#}");
 }
 
@@ -160,7 +184,10 @@ fn a_job_runs_once_it_is_accepted() {
 fn the_crontab_of_the_user_is_read() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::new();
-    world.write("bin/crontab", "#!/bin/sh\n[ \"$1\" = -l ] && echo '0 4 * * * /bin/true'\n");
+    world.write(
+        "bin/crontab",
+        "#!/bin/sh\n[ \"$1\" = -l ] && echo '0 4 * * * /bin/true'\n",
+    );
     let program = fs::Permissions::from_mode(0o755);
     fs::set_permissions(world.path("bin/crontab"), program).unwrap();
     let import = |path: &str| {
@@ -172,4 +199,40 @@ fn the_crontab_of_the_user_is_read() {
     insta::assert_snapshot!(String::from_utf8(missing.stderr).unwrap());
     let found = import("bin");
     insta::assert_snapshot!(String::from_utf8([found.stdout, found.stderr].concat()).unwrap());
+}
+
+/// A workflow of n8n does in deft what it did there.
+#[test]
+fn a_workflow_of_n8n_runs() {
+    let world = World::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/n8n-maps/in");
+    copy(&folder, &world, "in");
+    world.write("home/config.toml", "[tools.shell]\nenabled = true\n");
+    assert_eq!(world.code(&["skills", "import", "in/route.json"]), 0);
+    let run = world.json(&["run", "route", "--json"]);
+    assert_eq!(run["outcome"], "success", "{run:#}");
+    let step = |id: &str| {
+        let steps = run["steps"].as_array().unwrap();
+        steps.iter().find(|step| step["id"] == id).unwrap().clone()
+    };
+    assert_eq!(step("shorten")["result"]["text"], "another da");
+    assert_eq!(step("broken")["status"], "skipped");
+    assert_eq!(step("together")["result"]["stdout"], "done\n");
+}
+
+#[test]
+fn a_format_may_be_named() {
+    let world = World::new();
+    world
+        .write("jobs", "0 4 * * * /bin/true\n")
+        .write("crontab", "0 5 * * * /bin/false\n")
+        .write("record.json", "{}");
+    assert_eq!(
+        world.code(&["skills", "import", "--from", "crontab", "jobs", "./crontab"]),
+        0
+    );
+    assert!(world.path("home/skills/cron-true.yaml").exists());
+    assert!(world.path("home/skills/cron-false.yaml").exists());
+    insta::assert_snapshot!(world.run(&["skills", "import", "--from", "n8n", "record.json"]));
+    insta::assert_snapshot!(world.run(&["skills", "import", "./crontab"]));
 }

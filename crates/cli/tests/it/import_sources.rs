@@ -42,7 +42,9 @@ fn tar(to: impl Write, files: &[(&str, &str, u32)]) {
         let mut header = tar::Header::new_gnu();
         header.set_size(content.len() as u64);
         header.set_mode(*mode);
-        archive.append_data(&mut header, name, content.as_bytes()).unwrap();
+        archive
+            .append_data(&mut header, name, content.as_bytes())
+            .unwrap();
     }
     archive.finish().unwrap();
 }
@@ -56,20 +58,38 @@ fn archives_are_imported() {
         &[("one/SKILL.md", &skill("one")), ("bad/SKILL.md", LONG)],
     );
     // The name of the file is an accident; the skill knows its own.
-    zip(&world.path("download (1).skill"), &[("SKILL.md", &skill("two"))]);
+    zip(
+        &world.path("download (1).skill"),
+        &[("SKILL.md", &skill("two"))],
+    );
     let file = File::create(world.path("pack.tar.gz")).unwrap();
     let files = [
         ("x/three/SKILL.md", skill("three"), 0o644),
         ("x/three/run.sh", "echo\n".to_owned(), 0o755),
     ];
-    let files = files.each_ref().map(|(name, text, mode)| (*name, text.as_str(), *mode));
+    let files = files
+        .each_ref()
+        .map(|(name, text, mode)| (*name, text.as_str(), *mode));
     tar(GzEncoder::new(file, Compression::fast()), &files);
-    tar(File::create(world.path("plain.tar")).unwrap(), &[("four/SKILL.md", &skill("four"), 0o644)]);
+    tar(
+        File::create(world.path("plain.tar")).unwrap(),
+        &[("four/SKILL.md", &skill("four"), 0o644)],
+    );
     insta::assert_snapshot!(world.run(&[
-        "skills", "import", "pack.zip", "download (1).skill", "pack.tar.gz", "plain.tar"
+        "skills",
+        "import",
+        "pack.zip",
+        "download (1).skill",
+        "pack.tar.gz",
+        "plain.tar"
     ]));
     assert_eq!(world.read("home/skills/two/SKILL.md"), skill("two"));
-    let mode = world.path("home/skills/three/run.sh").metadata().unwrap().permissions().mode();
+    let mode = world
+        .path("home/skills/three/run.sh")
+        .metadata()
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o111, 0o111);
 }
 
@@ -78,9 +98,15 @@ fn hostile_archives_are_refused() {
     let world = World::new();
     zip(
         &world.path("evil.zip"),
-        &[("good/SKILL.md", &skill("good")), ("../../outside.md", "x"), ("/etc/absolute", "x")],
+        &[
+            ("good/SKILL.md", &skill("good")),
+            ("../../outside.md", "x"),
+            ("/etc/absolute", "x"),
+        ],
     );
-    world.write("broken.zip", "not a zip").write("broken.tgz", b"\x1f\x8bnothing");
+    world
+        .write("broken.zip", "not a zip")
+        .write("broken.tgz", b"\x1f\x8bnothing");
     insta::assert_snapshot!(world.run(&["skills", "import", "evil.zip"]));
     assert!(!world.path("outside.md").exists());
     insta::assert_snapshot!(world.run(&["skills", "import", "broken.zip"]));
@@ -97,7 +123,10 @@ fn a_bomb_imports_nothing() {
     let skill = skill("good");
     tar(
         GzEncoder::new(file, Compression::fast()),
-        &[("good/SKILL.md", &skill, 0o644), ("good/zeros", &zeros, 0o644)],
+        &[
+            ("good/SKILL.md", &skill, 0o644),
+            ("good/zeros", &zeros, 0o644),
+        ],
     );
     insta::assert_snapshot!(world.run(&["skills", "import", "bomb.tar.gz"]));
     assert!(!world.path("home").exists());
@@ -105,7 +134,14 @@ fn a_bomb_imports_nothing() {
 
 fn git(folder: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
         .args(args)
         .current_dir(folder)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -123,7 +159,10 @@ fn repository() -> World {
     world
         .write("secret", "secret\n")
         .write("work/skills/one/SKILL.md", skill("one"))
-        .write("work/agents/helper.md", "---\nname: helper\ndescription: Helps\n---\n\nHelp.\n");
+        .write(
+            "work/agents/helper.md",
+            "---\nname: helper\ndescription: Helps\n---\n\nHelp.\n",
+        );
     std::os::unix::fs::symlink(world.path("secret"), world.path("work/skills/one/link")).unwrap();
     let work = world.path("work");
     git(&work, &["init", "--quiet"]);
@@ -134,7 +173,10 @@ fn repository() -> World {
     git(&work, &["add", "--all"]);
     git(&work, &["commit", "--quiet", "-m", "second"]);
     fs::create_dir_all(world.path("srv/owner")).unwrap();
-    git(&world.path("srv/owner"), &["clone", "--quiet", "--bare", "../../work", "pack.git"]);
+    git(
+        &world.path("srv/owner"),
+        &["clone", "--quiet", "--bare", "../../work", "pack.git"],
+    );
     world
 }
 
@@ -167,21 +209,44 @@ fn repositories_are_imported() {
     };
     insta::assert_snapshot!(import("github:owner/pack@v1"));
     assert!(!world.path("home/skills/two").exists());
-    assert!(!fs::read_to_string(world.path("home/skills/one/link")).unwrap().contains("secret\n"));
+    assert!(
+        !fs::read_to_string(world.path("home/skills/one/link"))
+            .unwrap()
+            .contains("secret\n")
+    );
     insta::assert_snapshot!(import("github:owner/pack/skills/two"));
     let url = format!("file://{}", world.path("srv/owner/pack.git").display());
     insta::assert_snapshot!(import(&url));
     let commit = git(&world.path("work"), &["rev-parse", "v1"]);
-    let old = with_git(&world, &["skills", "import", "--json", &format!("{url}#{commit}:skills")]);
+    let old = with_git(
+        &world,
+        &[
+            "skills",
+            "import",
+            "--json",
+            &format!("{url}#{commit}:skills"),
+        ],
+    );
     let report: serde_json::Value = serde_json::from_slice(&old.stdout).unwrap();
-    assert_eq!(report["unchanged"], serde_json::json!(["one"]), "{report:#}");
+    assert_eq!(
+        report["unchanged"],
+        serde_json::json!(["one"]),
+        "{report:#}"
+    );
 }
 
 #[test]
 fn repositories_that_cannot_be_cloned_say_why() {
     let world = repository();
-    let import = |source: &str| shown(&world, &with_git(&world, &["skills", "import", "--quiet", source]));
-    insta::assert_snapshot!(import("github:owner/none").replace(&*world.path("srv").to_string_lossy(), "[srv]"));
+    let import = |source: &str| {
+        shown(
+            &world,
+            &with_git(&world, &["skills", "import", "--quiet", source]),
+        )
+    };
+    insta::assert_snapshot!(
+        import("github:owner/none").replace(&*world.path("srv").to_string_lossy(), "[srv]")
+    );
     insta::assert_snapshot!(import("github:owner/pack@none"));
     insta::assert_snapshot!(import("github:owner/pack/no/folder"));
     insta::assert_snapshot!(import("ext::sh -c 'touch pwned'://x"));
@@ -199,14 +264,29 @@ fn temporary_folders_are_removed() {
     world.write("one/SKILL.md", skill("one")).write("tmp/x", "");
     zip(&world.path("pack.zip"), &[("two/SKILL.md", &skill("two"))]);
     let left = || {
-        let names = |folder: &str| fs::read_dir(world.path(folder)).unwrap().map(|entry| entry.unwrap().file_name());
-        names("home").chain(names("tmp")).filter(|name| name.to_string_lossy().contains("import")).count()
+        let names = |folder: &str| {
+            fs::read_dir(world.path(folder))
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+        };
+        names("home")
+            .chain(names("tmp"))
+            .filter(|name| name.to_string_lossy().contains("import"))
+            .count()
     };
     let import = |source: &str| {
         let mut command = world.command(&["skills", "import", source]);
-        command.env("TMPDIR", world.path("tmp")).output().unwrap().status.code()
+        command
+            .env("TMPDIR", world.path("tmp"))
+            .output()
+            .unwrap()
+            .status
+            .code()
     };
-    assert_eq!((import("one"), import("pack.zip"), left()), (Some(0), Some(0), 0));
+    assert_eq!(
+        (import("one"), import("pack.zip"), left()),
+        (Some(0), Some(0), 0)
+    );
     fs::remove_dir_all(world.path("home/skills")).unwrap();
     world.write("home/skills", "in the way");
     assert_ne!(import("pack.zip"), Some(0));
@@ -236,9 +316,10 @@ fn mixed() -> World {
         .write("in/skills/one/scripts/run.sh", "echo\n")
         .write("in/skills/broken/SKILL.md", LONG)
         .write("in/agents/code-reviewer.md", fs::read(review).unwrap())
-        .write("home/skills/flows/old.yaml", "name: old\ndescription: Old\nsteps:\n  - id: a\n    tool: log\n    args: {message: x}\n")
-        .write("in/flows/old.yaml", "name: old\ndescription: New\nsteps:\n  - id: a\n    tool: log\n    args: {message: y}\n")
-        .write("jobs.crontab", "MAILTO=me@example.org\n0 3 * * * backup --all\n@reboot start-me\n")
+        .write(
+            "jobs.crontab",
+            "MAILTO=me@example.org\n0 3 * * * backup --all\n@reboot start-me\n",
+        )
         .write("chat.json", fs::read(flow).unwrap());
     world
 }
@@ -252,10 +333,11 @@ fn an_import_with_refusals_fits_the_terminal() {
         terminal.until("imported,");
         let (code, screen) = terminal.end();
         assert_eq!(code, 1);
-        let place = world.path("").display().to_string();
-        let wide = screen.lines().filter(|line| !line.contains(&place)).map(|line| line.chars().count());
-        assert!(wide.max().unwrap_or_default() <= usize::from(columns));
-        // The length of the temporary folder decides where lines break, so only its name is replaced.
-        insta::assert_snapshot!(format!("import-{columns}"), screen.replace(place.trim_end_matches('/'), "[world]"));
+        let widest = screen.lines().map(|line| line.chars().count()).max();
+        assert!(
+            widest.unwrap_or_default() <= usize::from(columns),
+            "{screen}"
+        );
+        insta::assert_snapshot!(format!("import-{columns}"), screen);
     }
 }

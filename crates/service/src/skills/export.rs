@@ -10,8 +10,8 @@ use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport,
 use deft_wire::{Done, Failure};
 
 use super::catalog::find_file;
-use super::host;
 use super::files::{FileRefusal, PlannedFile, check_conflicts, copy_siblings};
+use super::host;
 use crate::workspace::Workspace;
 
 /// The dialect of an exported skill.

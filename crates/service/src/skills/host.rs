@@ -1,10 +1,12 @@
 //! Skills for other hosts: folders with a `SKILL.md` that the validator of the open format accepts. What
 //! only deft reads is below `metadata`; a workflow is described in words, with its file beside.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use deft_model::{
-    Body, Confirmation, Dialect, Input, OnError, Skill, SkillId, Step, StepKind, Text, Wait, Workflow,
+    Body, Confirmation, Dialect, Input, OnError, Skill, SkillId, Step, StepKind, Text, Wait,
+    Workflow,
 };
 use deft_registry::LoadedSkill;
 use deft_skillfile::{render, slug};
@@ -37,7 +39,7 @@ pub(super) fn files(loaded: &LoadedSkill) -> (Vec<PlannedFile>, Vec<FileRefusal>
             Ok(file) => files.push(file),
             Err(problem) => {
                 let reason = format!("cannot be read: {problem}");
-                refused.push(FileRefusal::new(Path::new(&*loaded.path), reason));
+                refused.push(FileRefusal::new(&loaded.path, reason));
             }
         },
         Dialect::ManPage | Dialect::Record => {}
@@ -47,7 +49,10 @@ pub(super) fn files(loaded: &LoadedSkill) -> (Vec<PlannedFile>, Vec<FileRefusal>
 
 /// The open format takes lower-case letters from `a` to `z`, digits and single hyphens.
 fn name(id: &str) -> String {
-    let ascii: String = id.chars().map(|c| if c.is_ascii() { c } else { '-' }).collect();
+    let ascii: String = id
+        .chars()
+        .map(|c| if c.is_ascii() { c } else { '-' })
+        .collect();
     let name: String = slug(&ascii).chars().take(MAX_NAME).collect();
     match name.trim_end_matches('-') {
         "" => "skill".to_owned(),
@@ -64,6 +69,10 @@ fn open(skill: &Skill, name: &str) -> Skill {
     };
     let compatibility = open.open.compatibility.as_deref();
     open.open.compatibility = compatibility.map(|text| cut(text, MAX_COMPATIBILITY));
+    // The copy must not fire beside the original if deft reads the folder of the other host.
+    if skill.timing.is_some() && name != skill.id.as_str() {
+        Arc::make_mut(&mut open.policy).enabled = false;
+    }
     match &skill.body {
         Body::Steps(workflow) => {
             open.body = Body::Instructions(Text::from(words(skill, workflow).as_str()));
@@ -93,11 +102,17 @@ fn words(skill: &Skill, workflow: &Workflow) -> String {
     let mut text = format!("# {}\n\n{}\n", skill.name, skill.description);
     if !workflow.inputs.is_empty() {
         text.push_str("\n## Inputs\n\n");
-        workflow.inputs.iter().for_each(|input| text.push_str(&input_words(input)));
+        workflow
+            .inputs
+            .iter()
+            .for_each(|input| text.push_str(&input_words(input)));
     }
     text.push_str("\n## Steps\n\n");
     for (at, step) in workflow.steps.iter().enumerate() {
-        let question = workflow.confirmations.iter().find(|asked| asked.step == step.id);
+        let question = workflow
+            .confirmations
+            .iter()
+            .find(|asked| asked.step == step.id);
         text.push_str(&format!("{}. {}\n", at + 1, step_words(step, question)));
         if let StepKind::Compute { code } = &step.kind {
             let lines = code.trim_end().lines().map(|line| format!("   {line}\n"));
@@ -149,17 +164,24 @@ fn step_words(step: &Step, question: Option<&Confirmation>) -> String {
     }
     if let Some(repeat) = &step.repeat {
         let over = plain(&repeat.over);
-        sentences.push(format!("Do this for each item of `{over}`, called `{}`", repeat.var));
+        sentences.push(format!(
+            "Do this for each item of `{over}`, called `{}`",
+            repeat.var
+        ));
     }
     match step.on_error {
         OnError::Fail => {}
         OnError::Continue => sentences.push("Continue if it fails".to_owned()),
-        OnError::Retry(times) => sentences.push(format!("If it fails, try again up to {times} times")),
+        OnError::Retry(times) => {
+            sentences.push(format!("If it fails, try again up to {times} times"));
+        }
     }
     if let Some(output) = &step.output {
         sentences.push(format!("Call the result `{output}`"));
     }
-    let sentences = sentences.iter().map(|text| text.trim_end_matches('.').trim_end());
+    let sentences = sentences
+        .iter()
+        .map(|text| text.trim_end_matches('.').trim_end());
     sentences.collect::<Vec<_>>().join(". ") + "."
 }
 
@@ -167,14 +189,17 @@ fn action(kind: &StepKind) -> String {
     let with = |args: &Value| match args.as_object() {
         Some(args) if !args.is_empty() => {
             let args = args.iter();
-            let args = args.map(|(name, value)| format!("`{name}` = `{}`", one_line(&plain(value))));
+            let args =
+                args.map(|(name, value)| format!("`{name}` = `{}`", one_line(&plain(value))));
             format!(" with {}", args.collect::<Vec<_>>().join(", "))
         }
         Some(_) | None => String::new(),
     };
     match kind {
         StepKind::Tool { tool, args } => format!("Call the tool `{tool}`{}", with(args)),
-        StepKind::Compute { .. } => "Compute the value of `result` with the Python below".to_owned(),
+        StepKind::Compute { .. } => {
+            "Compute the value of `result` with the Python below".to_owned()
+        }
         StepKind::Agent { instructions, .. } => one_line(instructions),
         StepKind::Skill { skill, args } => format!("Follow the skill `{skill}`{}", with(args)),
         StepKind::Wait(Wait::For(length)) => format!("Wait {length}"),

@@ -13,14 +13,30 @@ pub fn agent(agent: &Agent) -> String {
     put(&mut head, "description", agent.description.clone());
     put(&mut head, "provider", agent.provider.clone());
     put(&mut head, "model", agent.model.clone());
-    put(&mut head, "allow_skills", agent.allow_skills.then_some(true));
+    put(
+        &mut head,
+        "allow_skills",
+        agent.allow_skills.then_some(true),
+    );
     // An empty list allows nothing, which is not the same as none.
-    put_given(&mut head, "skills", agent.skills.as_ref().map(|list| json!(list)));
-    put_given(&mut head, "tools", agent.tools.as_ref().map(|list| json!(list)));
+    put_given(
+        &mut head,
+        "skills",
+        agent.skills.as_ref().map(|list| json!(list)),
+    );
+    put_given(
+        &mut head,
+        "tools",
+        agent.tools.as_ref().map(|list| json!(list)),
+    );
     put(&mut head, "approve", agent.approve.clone());
     put(&mut head, "max_steps", agent.max_steps);
     put(&mut head, "budget", agent.budget.as_ref().map(budget));
-    put(&mut head, "may_schedule", agent.may_schedule.then_some(true));
+    put(
+        &mut head,
+        "may_schedule",
+        agent.may_schedule.then_some(true),
+    );
     let mode = (agent.mode != AgentMode::Auto).then(|| agent.mode.to_string());
     put(&mut head, "mode", mode);
     let mut out = String::from("---\n");
@@ -61,7 +77,11 @@ mod tests {
             zone: TimeZone::UTC,
         };
         let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
-        assert!(parsed.diagnostics.is_empty(), "{:?}\n{text}", parsed.diagnostics);
+        assert!(
+            parsed.diagnostics.is_empty(),
+            "{:?}\n{text}",
+            parsed.diagnostics
+        );
         assert_eq!(parsed.document, Some(Document::Agent(Box::new(given))));
     }
 }

@@ -26,12 +26,11 @@ pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
         output.document(report)?;
     } else {
         print(report, output)?;
-        for hint in &imported.hints {
-            output.note(&format!("hint: {hint}"));
-        }
-        if imported.has_conflicts {
-            output
-                .note("hint: `--force` imports all the same, `--keep` leaves alone what is there");
+        let conflict = "`--force` imports all the same, `--keep` leaves alone what is there";
+        let hints = imported.hints.iter().map(String::as_str);
+        let hints = hints.chain(imported.has_conflicts.then_some(conflict));
+        for hint in hints {
+            output.note(&hanging("hint: ", hint, output.width()));
         }
         output.note(&summary(report));
     }
@@ -91,8 +90,12 @@ fn about(item: &ImportItem) -> String {
 /// A table of the nodes, whose last column is wrapped.
 fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usize>) -> String {
     let row = |node: &'a UnmappedNode| {
-        let kind = node.r#type.strip_prefix("n8n-nodes-base.");
-        (node.node.as_str(), kind.unwrap_or(&node.r#type), node.reason.as_str())
+        let kind = node.kind.strip_prefix("n8n-nodes-base.");
+        (
+            node.node.as_str(),
+            kind.unwrap_or(&node.kind),
+            node.reason.as_str(),
+        )
     };
     let rows: Vec<_> = nodes.map(row).collect();
     if rows.is_empty() {
@@ -114,7 +117,11 @@ fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usi
 fn hanging(head: &str, text: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     let length = head.chars().count();
-    let indent = if length + 24 > width { MARGIN + 2 } else { length };
+    let indent = if length + 24 > width {
+        MARGIN + 2
+    } else {
+        length
+    };
     let mut out = head.to_owned();
     let mut used = length;
     for (at, word) in text.split(' ').enumerate() {
@@ -163,10 +170,23 @@ mod tests {
     fn lines_are_broken_between_words() {
         assert_eq!(hanging("refused   ", "a: b c", None), "refused   a: b c");
         assert_eq!(
-            hanging("refused   ", "some/long/path.md: the reason is long", Some(36)),
+            hanging(
+                "refused   ",
+                "some/long/path.md: the reason is long",
+                Some(36)
+            ),
             "refused   some/long/path.md: the\n          reason is long"
         );
         // A word that is too long for any line stays whole: it may be a path to copy.
-        assert_eq!(hanging("new       ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Some(36)).lines().count(), 1);
+        assert_eq!(
+            hanging(
+                "new       ",
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                Some(36)
+            )
+            .lines()
+            .count(),
+            1
+        );
     }
 }

@@ -44,9 +44,10 @@ pub(super) fn user_crontab() -> Done<String> {
         .stdin(Stdio::null())
         .output();
     let listed = listed.map_err(|problem| {
-        let message = match problem.kind() {
-            ErrorKind::NotFound => "`crontab` is not installed".to_owned(),
-            _ => format!("`crontab -l` cannot be started: {problem}"),
+        let message = if problem.kind() == ErrorKind::NotFound {
+            "`crontab` is not installed".to_owned()
+        } else {
+            format!("`crontab -l` cannot be started: {problem}")
         };
         Failure::input("no_crontab", message).hint(HINT)
     })?;
@@ -61,7 +62,10 @@ pub(super) fn user_crontab() -> Done<String> {
 /// Adds the jobs of a crontab to what was found.
 pub(super) fn gather(text: &str, source: &Path, home: &Home, gathered: &mut GatheredSkills<'_>) {
     if has_users(source) {
-        gathered.refuse(source, "it has a column for users; deft runs programs as you only");
+        gathered.refuse(
+            source,
+            "it has a column for users; deft runs programs as you only",
+        );
         return;
     }
     let crontab = Crontab::parse(text);
@@ -119,7 +123,10 @@ impl Names {
         });
         Self {
             known: known.collect(),
-            taken: snapshot.skills().map(|one| one.skill.id.to_string()).collect(),
+            taken: snapshot
+                .skills()
+                .map(|one| one.skill.id.to_string())
+                .collect(),
         }
     }
 
@@ -130,10 +137,13 @@ impl Names {
         let base = job::name(job);
         let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
         let mut names = std::iter::once(base.clone()).chain(numbered);
-        let name = names.find(|name| !self.taken.contains(name)).unwrap_or(base);
+        let name = names
+            .find(|name| !self.taken.contains(name))
+            .unwrap_or(base);
         self.taken.insert(name.clone());
         let path = skills.join(format!("{name}.yaml"));
-        self.known.insert(job.line.clone(), (name.clone(), path.clone()));
+        self.known
+            .insert(job.line.clone(), (name.clone(), path.clone()));
         (name, path)
     }
 }

@@ -8,7 +8,9 @@ pub(super) fn escape(text: &str) -> String {
     while let Some(at) = rest.find('{') {
         let (before, behind) = rest.split_at(at);
         out.push_str(before);
-        let opening = ["{{", "{%", "{#"].into_iter().find(|mark| behind.starts_with(mark));
+        let opening = ["{{", "{%", "{#"]
+            .into_iter()
+            .find(|mark| behind.starts_with(mark));
         match opening {
             Some(mark) => {
                 out.push_str(&format!("{{{{ '{mark}' }}}}"));

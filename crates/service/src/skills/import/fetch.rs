@@ -38,7 +38,10 @@ impl<'a> Fetcher<'a> {
         home: &Home,
     ) -> Done<()> {
         match source {
-            Source::Path(path) => gathered.add(path),
+            Source::Path(path) => {
+                self.label(path);
+                gathered.add(path)
+            }
             Source::N8n(path) => {
                 gathered.add_n8n(path);
                 Ok(())
@@ -72,10 +75,10 @@ impl<'a> Fetcher<'a> {
         let folder = scratch.path().join(stem);
         let made = fs::create_dir(&folder);
         made.map_err(|problem| Failure::file(&folder, "create", &problem))?;
-        self.labels.add(&folder, path.display().to_string());
+        self.labels.add(&folder, &path.display().to_string());
         let refused = unpack(path, kind, &folder, Limits::default())?;
         gathered.refused.extend(refused);
-        self.gather_folder(folder, path.display().to_string(), gathered)?;
+        self.gather_folder(folder, &path.display().to_string(), gathered)?;
         self.folders.push(scratch);
         Ok(())
     }
@@ -90,7 +93,7 @@ impl<'a> Fetcher<'a> {
         let cloned = git::clone(repository, scratch.path())?;
         let short = cloned.commit.chars().take(10).collect::<String>();
         self.tell(&format!("cloned {} at {short}", repository.label));
-        self.gather_folder(cloned.folder, repository.label.clone(), gathered)?;
+        self.gather_folder(cloned.folder, &repository.label, gathered)?;
         self.folders.push(scratch);
         Ok(())
     }
@@ -100,7 +103,7 @@ impl<'a> Fetcher<'a> {
     fn gather_folder(
         &mut self,
         folder: PathBuf,
-        label: String,
+        label: &str,
         gathered: &mut GatheredSkills<'_>,
     ) -> Done<()> {
         let named = name_at_top(&folder).map(|name| folder.with_file_name(name));
@@ -108,6 +111,25 @@ impl<'a> Fetcher<'a> {
         let folder = moved.unwrap_or(folder);
         self.labels.add(&folder, label);
         gathered.add(&folder)
+    }
+
+    /// Files below a folder are reported as the person wrote it.
+    fn label(&mut self, given: &Path) {
+        let folder = if given.is_dir() {
+            Some(given)
+        } else {
+            given.parent()
+        };
+        let Some(folder) = folder else {
+            return;
+        };
+        let real = match folder.to_str() {
+            Some("") => Path::new(".").canonicalize(),
+            Some(_) | None => folder.canonicalize(),
+        };
+        if let Ok(real) = real {
+            self.labels.add(&real, &folder.display().to_string());
+        }
     }
 
     fn tell(&self, line: &str) {
@@ -123,13 +145,20 @@ fn archive_stem(name: &str) -> &str {
     let endings = [".tar.gz", ".tgz", ".tar", ".zip", ".skill"];
     let ending = endings.iter().find(|ending| lower.ends_with(*ending));
     let stem = ending.map_or(name, |ending| &name[..name.len() - ending.len()]);
-    if matches!(stem, "" | "." | "..") { "archive" } else { stem }
+    if matches!(stem, "" | "." | "..") {
+        "archive"
+    } else {
+        stem
+    }
 }
 
 /// The name in the `SKILL.md` of a folder, if it can be the name of a folder.
 fn name_at_top(folder: &Path) -> Option<String> {
     let text = read_text(&folder.join("SKILL.md"), MAX_FILE_BYTES).ok()?;
-    let mut head = text.lines().skip(1).take_while(|line| line.trim_end() != "---");
+    let mut head = text
+        .lines()
+        .skip(1)
+        .take_while(|line| line.trim_end() != "---");
     let name = head.find_map(|line| line.strip_prefix("name:"))?;
     let name = name.trim().trim_matches(['"', '\'']);
     (!name.is_empty() && slug(name) == name).then(|| name.to_owned())

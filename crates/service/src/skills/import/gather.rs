@@ -5,7 +5,7 @@ use deft_model::{Body, Dialect, Role, Skill};
 use deft_registry::{FileReport, LoadedSkill, Options, Snapshot, State};
 use deft_skillfile::{Diagnostic, FileKind, Moment, Severity};
 
-use super::claude::{self, ClaudeFile, ClaudeRole, Converted, ConvertedForm};
+use super::claude::{self, ClaudeFile, ClaudeRole, ConvertedForm, ConvertedPage};
 use super::layout::Part;
 use crate::skills::files::{FileRefusal, PlannedFile, copy_siblings};
 use deft_config::{Config, Home};
@@ -131,14 +131,16 @@ impl<'a> GatheredSkills<'a> {
         }
     }
 
-    fn add_converted(&mut self, source: &Path, converted: Converted) {
+    fn add_converted(&mut self, source: &Path, converted: ConvertedPage) {
         let id = converted.id;
         let (kind, to) = match converted.form {
             ConvertedForm::Agent => (ImportKind::Agent, self.agents.join(&id).join("AGENT.md")),
             ConvertedForm::Playbook => {
                 (ImportKind::Playbook, self.skills.join(&id).join("SKILL.md"))
             }
-            ConvertedForm::Workflow => (ImportKind::Workflow, self.skills.join(format!("{id}.yaml"))),
+            ConvertedForm::Workflow => {
+                (ImportKind::Workflow, self.skills.join(format!("{id}.yaml")))
+            }
         };
         let file = PlannedFile::new(to, converted.content);
         self.items.push(Item {
@@ -219,7 +221,13 @@ impl<'a> GatheredSkills<'a> {
         }
     }
 
-    fn copy(&mut self, from: &Path, to: PathBuf, id: String, kind: ImportKind) -> Option<&mut Item> {
+    fn copy(
+        &mut self,
+        from: &Path,
+        to: PathBuf,
+        id: String,
+        kind: ImportKind,
+    ) -> Option<&mut Item> {
         match PlannedFile::copy(from, to) {
             Ok(file) => self.items.push(Item::new(id, kind, from, file)),
             Err(problem) => {

@@ -35,7 +35,11 @@ pub(super) struct ClonedRepository {
 /// Clones a repository below a folder.
 pub(super) fn clone(repository: &Repository, below: &Path) -> Done<ClonedRepository> {
     // A skill at the top of the repository has its name.
-    let name = repository.url.trim_end_matches('/').rsplit(['/', ':']).next();
+    let name = repository
+        .url
+        .trim_end_matches('/')
+        .rsplit(['/', ':'])
+        .next();
     let name = name.map(|name| name.strip_suffix(".git").unwrap_or(name));
     let name = name.filter(|name| !matches!(*name, "" | "." | ".."));
     let work = below.join(name.unwrap_or("repository"));
@@ -62,8 +66,9 @@ pub(super) fn clone(repository: &Repository, below: &Path) -> Done<ClonedReposit
     if !folder.is_dir() {
         let path = repository.path.clone().unwrap_or_default();
         let message = format!("`{}` has no folder `{}`", repository.url, path.display());
-        return Err(Failure::input("no_such_folder", message)
-            .hint("check the path, and the branch or tag"));
+        return Err(
+            Failure::input("no_such_folder", message).hint("check the path, and the branch or tag")
+        );
     }
     Ok(ClonedRepository {
         folder,
@@ -73,8 +78,19 @@ pub(super) fn clone(repository: &Repository, below: &Path) -> Done<ClonedReposit
 
 /// A branch, a tag or a commit: `clone --branch` knows no commits.
 fn fetch(repository: &Repository, reference: &str, below: &Path, work: &Path) -> Done<()> {
-    run(git(below).args(["init", "--quiet", "--template="]).arg(work), repository)?;
-    let fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"];
+    run(
+        git(below)
+            .args(["init", "--quiet", "--template="])
+            .arg(work),
+        repository,
+    )?;
+    let fetch = [
+        "fetch",
+        "--quiet",
+        "--depth=1",
+        "--no-tags",
+        "--no-recurse-submodules",
+    ];
     let from = ["--", &repository.url, reference];
     run(git(work).args(fetch).args(from), repository)?;
     let checkout = ["checkout", "--quiet", "--detach", "FETCH_HEAD"];

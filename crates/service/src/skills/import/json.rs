@@ -26,7 +26,10 @@ impl GatheredSkills<'_> {
     pub(super) fn add_n8n(&mut self, path: &Path) {
         match read_json(path) {
             Ok(value) if n8n::is_workflow(&value) => self.add_n8n_value(path, &value),
-            Ok(_) => self.refuse(path, "it is not a workflow of n8n: `nodes` or `connections` is missing"),
+            Ok(_) => self.refuse(
+                path,
+                "it is not a workflow of n8n: `nodes` or `connections` is missing",
+            ),
             Err(reason) => self.refuse(path, reason),
         }
     }
@@ -49,12 +52,13 @@ impl GatheredSkills<'_> {
                 let verb = if nodes.len() == 1 { "does" } else { "do" };
                 self.refuse(path, format!("{count} {verb} not map to steps of deft"));
                 let shown = path.display().to_string();
-                self.unmapped.extend(nodes.into_iter().map(|node| UnmappedNode {
-                    path: shown.clone(),
-                    node: node.name,
-                    r#type: node.kind,
-                    reason: node.reason,
-                }));
+                self.unmapped
+                    .extend(nodes.into_iter().map(|node| UnmappedNode {
+                        path: shown.clone(),
+                        node: node.name,
+                        kind: node.kind,
+                        reason: node.reason,
+                    }));
             }
         }
     }
@@ -65,7 +69,11 @@ impl GatheredSkills<'_> {
             Ok(skill) => {
                 let id = skill.id.to_string();
                 let (below, content, kind) = match render::workflow(&skill) {
-                    Some(yaml) => (PathBuf::from(format!("{id}.yaml")), yaml, ImportKind::Workflow),
+                    Some(yaml) => (
+                        PathBuf::from(format!("{id}.yaml")),
+                        yaml,
+                        ImportKind::Workflow,
+                    ),
                     None => (
                         Path::new(&id).join("SKILL.md"),
                         render::agentskills(&skill),

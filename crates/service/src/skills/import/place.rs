@@ -39,7 +39,10 @@ fn stage<'a>(one: &'a ImportDecision, scratch: &Path) -> Done<StagedItem<'a>> {
     let folder = target.filter(|folder| own && folder.symlink_metadata().is_err());
     let mut files = Vec::new();
     let changed = one.item.files.iter().zip(&one.effects);
-    for (at, (file, _)) in changed.filter(|(_, effect)| **effect != Effect::Same).enumerate() {
+    for (at, (file, _)) in changed
+        .filter(|(_, effect)| **effect != Effect::Same)
+        .enumerate()
+    {
         let below = match folder.map(|folder| file.path.strip_prefix(folder)) {
             Some(Ok(below)) => scratch.join(below),
             Some(Err(_)) | None => scratch.join(at.to_string()),

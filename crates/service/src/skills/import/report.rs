@@ -40,7 +40,10 @@ pub(super) fn report(
         also_defined: decided.iter().filter_map(also).collect(),
         items: decided.iter().filter_map(item).collect(),
         agents: ids(decided, |one| is_agent(one) && one.changes()),
-        unmapped: unmapped.into_iter().map(|node| shown(node, labels)).collect(),
+        unmapped: unmapped
+            .into_iter()
+            .map(|node| shown(node, labels))
+            .collect(),
     }
 }
 
@@ -73,7 +76,11 @@ fn item(one: &ImportDecision) -> Option<ImportItem> {
         Verdict::Write if !one.changes() => ImportEffect::Unchanged,
         Verdict::Write => {
             let is_new = one.effects.first() == Some(&Effect::New);
-            if is_new { ImportEffect::New } else { ImportEffect::Replaced }
+            if is_new {
+                ImportEffect::New
+            } else {
+                ImportEffect::Replaced
+            }
         }
     };
     Some(ImportItem {

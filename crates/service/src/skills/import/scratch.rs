@@ -56,18 +56,26 @@ fn create_private(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// The sources behind temporary folders: a report names `pack.zip/x.md`, not a folder that is gone.
+/// The names under which files are reported: `pack.zip/x.md` and not a temporary folder that is gone, and
+/// the path that a person wrote and not the whole one.
 #[derive(Debug, Default)]
 pub(super) struct Labels(Vec<(String, String)>);
 
 impl Labels {
-    pub(super) fn add(&mut self, folder: &Path, label: impl Into<String>) {
-        self.0.push((folder.display().to_string(), label.into()));
+    /// Names a folder; without a label, its files have only their own names.
+    pub(super) fn add(&mut self, folder: &Path, label: &str) {
+        let label = match label {
+            "" => String::new(),
+            label => format!("{}/", label.trim_end_matches('/')),
+        };
+        self.0.push((format!("{}/", folder.display()), label));
     }
 
-    /// The text with the names of sources instead of temporary folders.
+    /// The text with these names.
     pub(super) fn show(&self, text: &str) -> String {
-        let replace = |text: String, (folder, label): &(String, String)| text.replace(folder, label);
-        self.0.iter().fold(text.to_owned(), replace)
+        let known = self.0.iter().filter(|(folder, _)| folder != "//");
+        known.fold(text.to_owned(), |text, (folder, label)| {
+            text.replace(folder, label)
+        })
     }
 }

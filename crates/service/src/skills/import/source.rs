@@ -70,19 +70,19 @@ impl Source {
         let path = given.to_path_buf();
         Ok(match ending(text) {
             _ if given.is_dir() => Self::Path(path),
-            Some(Ending::Archive(kind)) => Self::Archive(path, kind),
-            Some(Ending::Crontab) => Self::CrontabFile(path),
+            Some(FileForm::Archive(kind)) => Self::Archive(path, kind),
+            Some(FileForm::Crontab) => Self::CrontabFile(path),
             None => Self::Path(path),
         })
     }
 }
 
-enum Ending {
+enum FileForm {
     Archive(ArchiveKind),
     Crontab,
 }
 
-fn ending(name: &str) -> Option<Ending> {
+fn ending(name: &str) -> Option<FileForm> {
     let name = name.to_ascii_lowercase();
     let archives = [
         (".zip", ArchiveKind::Zip),
@@ -93,8 +93,8 @@ fn ending(name: &str) -> Option<Ending> {
     ];
     let archive = archives.iter().find(|(end, _)| name.ends_with(end));
     match archive {
-        Some((_, kind)) => Some(Ending::Archive(*kind)),
-        None => name.ends_with(".crontab").then_some(Ending::Crontab),
+        Some((_, kind)) => Some(FileForm::Archive(*kind)),
+        None => name.ends_with(".crontab").then_some(FileForm::Crontab),
     }
 }
 
@@ -196,14 +196,11 @@ mod tests {
     use super::*;
 
     fn repository(text: &str) -> (String, Option<String>, Option<String>) {
-        match Source::parse(Path::new(text), None).unwrap() {
-            Source::Repository(one) => (
-                one.url,
-                one.path.map(|path| path.display().to_string()),
-                one.reference,
-            ),
-            other => panic!("{other:?}"),
-        }
+        let Source::Repository(one) = Source::parse(Path::new(text), None).unwrap() else {
+            panic!("{text}");
+        };
+        let path = one.path.map(|path| path.display().to_string());
+        (one.url, path, one.reference)
     }
 
     #[test]
@@ -221,11 +218,7 @@ mod tests {
         );
         assert_eq!(
             repository("file:///srv/r.git#main:skills"),
-            (
-                "file:///srv/r.git".to_owned(),
-                some("skills"),
-                some("main")
-            )
+            ("file:///srv/r.git".to_owned(), some("skills"), some("main"))
         );
     }
 

@@ -39,7 +39,7 @@ pub(super) fn unpack(
     limits: Limits,
 ) -> Done<Vec<FileRefusal>> {
     let file = open_regular(archive).map_err(|problem| Failure::file(archive, "read", &problem))?;
-    let mut unpacking = Unpacking {
+    let mut unpacking = Unpacker {
         folder,
         limits,
         entries: 0,
@@ -99,7 +99,7 @@ fn failure(archive: &Path, stop: &Stop) -> Failure {
     }
 }
 
-struct Unpacking<'a> {
+struct Unpacker<'a> {
     folder: &'a Path,
     limits: Limits,
     entries: usize,
@@ -107,7 +107,7 @@ struct Unpacking<'a> {
     refused: Vec<FileRefusal>,
 }
 
-impl Unpacking<'_> {
+impl Unpacker<'_> {
     fn zip(&mut self, file: impl Read + Seek) -> Result<(), Stop> {
         let mut archive =
             zip::ZipArchive::new(file).map_err(|problem| Stop::Unreadable(problem.to_string()))?;
@@ -179,7 +179,10 @@ impl Unpacking<'_> {
         if let Some(parent) = path.parent()
             && let Err(problem) = fs::create_dir_all(parent)
         {
-            if matches!(problem.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) {
+            if matches!(
+                problem.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+            ) {
                 self.refuse(name, "another entry has the name of its folder");
                 return Ok(());
             }

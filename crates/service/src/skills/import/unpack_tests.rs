@@ -6,6 +6,9 @@ use std::path::Path;
 
 use super::*;
 
+/// Names and contents.
+type EntryList<'a> = &'a [(&'a str, &'a [u8])];
+
 const SMALL: Limits = Limits {
     entries: 4,
     file_bytes: 1000,
@@ -72,7 +75,7 @@ fn tar(entries: &[(&str, tar::EntryType, &[u8])]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+fn zip(entries: EntryList<'_>) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
     for (name, content) in entries {
@@ -87,7 +90,16 @@ fn paths_stay_inside() {
     for name in ["a/b.md", "./a/./b.md"] {
         assert_eq!(safe_path(name), Some(PathBuf::from("a/b.md")));
     }
-    for name in ["../x", "a/../../x", "/etc/x", "C:\\x", "c:x", "a\\..\\x", "", "."] {
+    for name in [
+        "../x",
+        "a/../../x",
+        "/etc/x",
+        "C:\\x",
+        "c:x",
+        "a\\..\\x",
+        "",
+        ".",
+    ] {
         assert_eq!(safe_path(name), None, "{name}");
     }
 }
@@ -109,7 +121,10 @@ fn a_tar_writes_plain_files_only() {
     ]);
     let (written, refused) = unpacked(&bytes, ArchiveKind::Tar, Limits::default());
     assert_eq!(written, ["good/a"]);
-    let reasons: Vec<&str> = refused.iter().map(|one| one.split(" (").next().unwrap()).collect();
+    let reasons: Vec<&str> = refused
+        .iter()
+        .map(|one| one.split(" (").next().unwrap())
+        .collect();
     assert_eq!(
         reasons,
         [
@@ -131,7 +146,9 @@ fn a_zip_writes_plain_files_only() {
     let options = zip::write::SimpleFileOptions::default();
     writer.start_file("good/a", options).unwrap();
     writer.write_all(b"a").unwrap();
-    writer.add_symlink("good/link", "/etc/passwd", options).unwrap();
+    writer
+        .add_symlink("good/link", "/etc/passwd", options)
+        .unwrap();
     writer.start_file("../up", options).unwrap();
     writer.start_file("/abs", options).unwrap();
     writer.add_directory("folder", options).unwrap();
@@ -153,13 +170,21 @@ fn limits_hold_for_every_kind() {
     let big = [b'x'; 1001];
     let half = [b'x'; 800];
     let many: Vec<(&str, &[u8])> = vec![("a", b""), ("b", b""), ("c", b""), ("d", b""), ("e", b"")];
-    let cases: [(&[(&str, &[u8])], &str); 3] = [
-        (&[("big", &big)], "`archive` has the file `big` of more than 0 MB"),
-        (&[("a", &half), ("b", &half)], "`archive` unpacks to more than 0 MB"),
+    let cases: [(EntryList<'_>, &str); 3] = [
+        (
+            &[("big", &big)],
+            "`archive` has the file `big` of more than 0 MB",
+        ),
+        (
+            &[("a", &half), ("b", &half)],
+            "`archive` unpacks to more than 0 MB",
+        ),
         (&many, "`archive` has more than 4 entries"),
     ];
     for (entries, wanted) in cases {
-        let regular = entries.iter().map(|(name, content)| (*name, tar::EntryType::Regular, *content));
+        let regular = entries
+            .iter()
+            .map(|(name, content)| (*name, tar::EntryType::Regular, *content));
         let plain = tar(&regular.collect::<Vec<_>>());
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packed.write_all(&plain).unwrap();
@@ -180,7 +205,9 @@ fn limits_hold_for_every_kind() {
 fn a_zip_that_lies_about_sizes_is_stopped() {
     let mut bytes = zip(&[("big", &[b'x'; 1001])]);
     let size = 1001_u32.to_le_bytes();
-    let places: Vec<usize> = (0..bytes.len() - 4).filter(|at| bytes[*at..*at + 4] == size).collect();
+    let places: Vec<usize> = (0..bytes.len() - 4)
+        .filter(|at| bytes[*at..*at + 4] == size)
+        .collect();
     for at in places {
         bytes[at..at + 4].copy_from_slice(&1_u32.to_le_bytes());
     }
@@ -193,6 +220,9 @@ fn a_zip_that_lies_about_sizes_is_stopped() {
 fn what_is_no_archive_says_so() {
     for kind in [ArchiveKind::Zip, ArchiveKind::Tar, ArchiveKind::TarGz] {
         let (_, refused) = unpacked(&[7; 2000], kind, SMALL);
-        assert!(refused[0].starts_with("`archive` cannot be unpacked: "), "{refused:?}");
+        assert!(
+            refused[0].starts_with("`archive` cannot be unpacked: "),
+            "{refused:?}"
+        );
     }
 }

@@ -9,23 +9,17 @@ use serde_json::Value;
 
 use super::page::Page;
 use super::tools::KnownTools;
-use super::{Converted, ConvertedForm, keys_note};
+use super::{ConvertedForm, ConvertedPage, keys_note};
 use crate::skills::import::gather::first_error;
 
 /// Keys that are read here.
-const KEYS: &[&str] = &[
-    "tools",
-    "disallowedTools",
-    "model",
-    "skills",
-    "maxTurns",
-];
+const KEYS: &[&str] = &["tools", "disallowedTools", "model", "skills", "maxTurns"];
 
 pub(in crate::skills::import) fn agent(
     path: &Path,
     config: &Config,
     moment: &Moment,
-) -> Result<Converted, String> {
+) -> Result<ConvertedPage, String> {
     let page = Page::read(path, moment)?;
     let mut agent = Agent::new(slug(&page.skill.name));
     agent.name.clone_from(&page.skill.name);
@@ -44,7 +38,7 @@ pub(in crate::skills::import) fn agent(
     notes.extend(keys_note(&page.other_keys(KEYS)));
     let content = render::agent(&agent);
     check(&agent.id, &content, moment)?;
-    Ok(Converted {
+    Ok(ConvertedPage {
         id: agent.id,
         form: ConvertedForm::Agent,
         content,
@@ -68,10 +62,15 @@ fn tools(page: &Page, notes: &mut Vec<String>) -> Option<Vec<String>> {
         (Some(given), None) => Some(given.tools),
         (Some(given), Some(forbidden)) => {
             let allowed = given.tools.into_iter();
-            Some(allowed.filter(|tool| !forbidden.tools.contains(tool)).collect())
+            Some(
+                allowed
+                    .filter(|tool| !forbidden.tools.contains(tool))
+                    .collect(),
+            )
         }
         (None, Some(_)) => {
-            let note = "`disallowedTools` without `tools`: the agent has no tools until you list some";
+            let note =
+                "`disallowedTools` without `tools`: the agent has no tools until you list some";
             notes.push(note.to_owned());
             Some(Vec::new())
         }
@@ -86,14 +85,19 @@ fn model(page: &Page, config: &Config, notes: &mut Vec<String>) -> Option<String
     if known.any(|one| one.name == model || one.model().as_deref() == Some(model)) {
         return Some(model.to_owned());
     }
-    notes.push(format!("not kept: the model `{model}`, which is not configured"));
+    notes.push(format!(
+        "not kept: the model `{model}`, which is not configured"
+    ));
     None
 }
 
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => {
-            let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+            let names = text
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty());
             names.map(str::to_owned).collect()
         }
         Value::Array(items) => {

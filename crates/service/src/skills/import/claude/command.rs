@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 
 use deft_model::{
-    Body, Dialect, Input, InputType, Object, OpenSpec, Skill, SkillId, Step, StepKind, Text, Workflow,
+    Body, Dialect, Input, InputType, Object, OpenSpec, Skill, SkillId, Step, StepKind, Text,
+    Workflow,
 };
 use deft_skillfile::{Moment, render, slug};
 
 use super::page::Page;
 use super::tools::KnownTools;
-use super::{ClaudeFile, Converted, ConvertedForm, keys_note};
+use super::{ClaudeFile, ConvertedForm, ConvertedPage, keys_note};
 use crate::skills::import::escape::escape;
 
 /// Keys that are read here.
@@ -22,7 +23,7 @@ const ALL: &str = "$ARGUMENTS";
 pub(in crate::skills::import) fn command(
     file: &ClaudeFile,
     moment: &Moment,
-) -> Result<Converted, String> {
+) -> Result<ConvertedPage, String> {
     let page = Page::read(&file.path, moment)?;
     if page.text.is_empty() {
         return Err("the command has no text".to_owned());
@@ -32,18 +33,26 @@ pub(in crate::skills::import) fn command(
     let mut notes = Vec::new();
     let text = without_shell(&page.text, &mut notes);
     note_references(&text, &mut notes);
-    let tools = page.skill.open.allowed_tools.as_ref().map(KnownTools::from_value);
+    let tools = page
+        .skill
+        .open
+        .allowed_tools
+        .as_ref()
+        .map(KnownTools::from_value);
     let tools = tools.unwrap_or_default();
     notes.extend(tools.notes());
     notes.extend(keys_note(&page.other_keys(KEYS)));
     let arguments = Arguments::in_text(&text);
     let (form, content) = if arguments.is_empty() {
-        (ConvertedForm::Playbook, playbook(&page, &id, &text, tools.tools))
+        (
+            ConvertedForm::Playbook,
+            playbook(&page, &id, &text, tools.tools),
+        )
     } else {
         let content = workflow(&page, &id, &arguments, &text, tools.tools);
         (ConvertedForm::Workflow, content)
     };
-    Ok(Converted {
+    Ok(ConvertedPage {
         id,
         form,
         content,
@@ -60,7 +69,9 @@ struct Arguments {
 
 impl Arguments {
     fn in_text(text: &str) -> Self {
-        let numbers = text.match_indices('$').filter_map(|(at, _)| number_at(text, at));
+        let numbers = text
+            .match_indices('$')
+            .filter_map(|(at, _)| number_at(text, at));
         Self {
             all: text.contains(ALL),
             numbers: numbers.collect(),
@@ -78,7 +89,10 @@ impl Arguments {
         };
         let all = self.all.then(|| input("arguments", about("the arguments")));
         let numbered = self.numbers.iter().map(|number| {
-            input(&format!("arg{number}"), about(&format!("argument {number}")))
+            input(
+                &format!("arg{number}"),
+                about(&format!("argument {number}")),
+            )
         });
         all.into_iter().chain(numbered).collect()
     }
@@ -133,7 +147,13 @@ fn template(text: &str) -> String {
     out.replace("{{{ inputs.", "{{ '{' }}{{ inputs.")
 }
 
-fn workflow(page: &Page, id: &str, arguments: &Arguments, text: &str, tools: Vec<String>) -> String {
+fn workflow(
+    page: &Page,
+    id: &str,
+    arguments: &Arguments,
+    text: &str,
+    tools: Vec<String>,
+) -> String {
     let step = StepKind::Agent {
         instructions: template(text),
         tools,
@@ -167,10 +187,10 @@ fn playbook(page: &Page, id: &str, text: &str, tools: Vec<String>) -> String {
 /// Words that call for the playbook. A single word alone would be in too many messages.
 fn keywords(id: &str) -> Vec<String> {
     let words = id.replace('-', " ");
-    match words.contains(' ') {
-        true => vec![words],
-        false => vec![format!("run {words}"), format!("{words} command")],
+    if words.contains(' ') {
+        return vec![words];
     }
+    vec![format!("run {words}"), format!("{words} command")]
 }
 
 /// The skill of the page without anything that only Claude Code reads.
@@ -209,6 +229,7 @@ fn without_shell(text: &str, notes: &mut Vec<String>) -> String {
 /// `@path` puts a file into the prompt of Claude Code; deft leaves it as text.
 fn note_references(text: &str, notes: &mut Vec<String>) {
     let words = text.split_whitespace();
+    let words = words.map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']));
     let files = words.filter(|word| {
         let path = word.strip_prefix('@');
         path.is_some_and(|path| path.contains(['/', '.']) && !path.contains('@'))

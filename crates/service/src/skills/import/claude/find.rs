@@ -29,7 +29,9 @@ pub(in crate::skills::import) struct ClaudeFile {
 pub(in crate::skills::import) fn find(root: &Path) -> Vec<ClaudeFile> {
     let mut found = Vec::new();
     let place = Place {
-        role: root.file_name().and_then(|name| role(&name.to_string_lossy())),
+        role: root
+            .file_name()
+            .and_then(|name| role(&name.to_string_lossy())),
         folders: Vec::new(),
     };
     walk(root, &place, 0, &mut found);
@@ -115,7 +117,10 @@ fn walk(folder: &Path, place: &Place, depth: usize, found: &mut Vec<ClaudeFile>)
 
 fn is_page_name(name: &str) -> bool {
     let is_read_me = name.eq_ignore_ascii_case("readme.md") || name == "AGENT.md";
-    Path::new(name).extension().is_some_and(|ending| ending == "md") && !is_read_me
+    Path::new(name)
+        .extension()
+        .is_some_and(|ending| ending == "md")
+        && !is_read_me
 }
 
 /// A man page of a domain called `agents` has a dotted name. An agent has a name and a description; a

@@ -13,7 +13,7 @@ pub(super) use find::{ClaudeFile, ClaudeRole, find, find_one};
 
 /// Files that an import writes for one page, and what it does not keep.
 #[derive(Debug)]
-pub(super) struct Converted {
+pub(super) struct ConvertedPage {
     pub id: String,
     pub form: ConvertedForm,
     pub content: String,

@@ -62,7 +62,9 @@ impl Page {
 
 /// A command may have no frontmatter, or none that describes it. Its first line does.
 fn with_description(text: &str, stem: &str) -> String {
-    let fenced = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"));
+    let fenced = text
+        .strip_prefix("---\n")
+        .or_else(|| text.strip_prefix("---\r\n"));
     let head_and_body = fenced.and_then(|rest| match rest.strip_prefix("---") {
         Some(body) => Some(("", body)),
         None => rest.split_once("\n---"),

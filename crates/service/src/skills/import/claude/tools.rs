@@ -17,7 +17,11 @@ impl KnownTools {
     pub(super) fn from_value(value: &Value) -> Self {
         let names: Vec<String> = match value {
             Value::String(text) => split(text),
-            Value::Array(items) => items.iter().filter_map(Value::as_str).flat_map(split).collect(),
+            Value::Array(items) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .flat_map(split)
+                .collect(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
         };
         let mut known = Self::default();

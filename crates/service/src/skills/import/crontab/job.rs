@@ -44,7 +44,9 @@ pub(super) fn workflow(id: &str, job: &CrontabJob) -> Result<(Skill, Vec<String>
     skill.open.metadata = Object::from_iter([line]);
     let mail = variable(job, "MAILTO").filter(|address| !address.is_empty());
     let notes = mail.map(|address| {
-        format!("not kept: mail to `{address}`; `deft runs show` has the output, failures are notices")
+        format!(
+            "not kept: mail to `{address}`; `deft runs show` has the output, failures are notices"
+        )
     });
     Ok((skill, notes.into_iter().collect()))
 }
@@ -104,8 +106,8 @@ fn description(job: &CrontabJob) -> String {
 
 /// A name after the program that the command runs: `cron-backup` for `cd /srv && ./backup.sh -q`.
 pub(super) fn name(job: &CrontabJob) -> String {
-    let parts = job.command.split(['&', '|', ';', '(', ')']);
-    let program = parts.filter_map(program).next().unwrap_or("job");
+    let mut parts = job.command.split(['&', '|', ';', '(', ')']);
+    let program = parts.find_map(program).unwrap_or("job");
     let stem = Path::new(program).file_stem().unwrap_or_default();
     let name: String = slug(&stem.to_string_lossy()).chars().take(40).collect();
     match name.as_str() {
@@ -116,10 +118,12 @@ pub(super) fn name(job: &CrontabJob) -> String {
 
 /// The program that a simple command is about; none if it only prepares another one.
 fn program(command: &str) -> Option<&str> {
-    const PREPARE: &[&str] = &["cd", "test", "[", "export", ".", "source", "sleep", "set", "umask"];
+    const PREPARE: &[&str] = &[
+        "cd", "test", "[", "export", ".", "source", "sleep", "set", "umask",
+    ];
     const AROUND: &[&str] = &[
-        "sudo", "nice", "ionice", "env", "timeout", "nohup", "exec", "time", "chronic", "flock", "sh",
-        "bash", "python", "python3", "perl", "php", "ruby", "node",
+        "sudo", "nice", "ionice", "env", "timeout", "nohup", "exec", "time", "chronic", "flock",
+        "sh", "bash", "python", "python3", "perl", "php", "ruby", "node",
     ];
     let mut last = None;
     for word in command.split_whitespace() {
@@ -128,8 +132,11 @@ fn program(command: &str) -> Option<&str> {
         if last.is_none() && PREPARE.contains(&base) {
             return None;
         }
-        let is_setting = word.starts_with('-') || word.contains('=') || word.starts_with(['>', '<', '2']);
-        let is_number = word.chars().all(|c| c.is_ascii_digit() || c.is_ascii_punctuation());
+        let is_setting =
+            word.starts_with('-') || word.contains('=') || word.starts_with(['>', '<', '2']);
+        let is_number = word
+            .chars()
+            .all(|c| c.is_ascii_digit() || c.is_ascii_punctuation());
         if is_setting || is_number {
             continue;
         }
@@ -152,11 +159,20 @@ mod tests {
 
     #[test]
     fn names_come_from_the_program() {
-        assert_eq!(named("/usr/local/bin/backup.sh -q >/dev/null 2>&1"), "cron-backup");
+        assert_eq!(
+            named("/usr/local/bin/backup.sh -q >/dev/null 2>&1"),
+            "cron-backup"
+        );
         assert_eq!(named("cd /srv/app && ./sync --all"), "cron-sync");
-        assert_eq!(named("nice -n 10 /usr/bin/python3 /opt/report.py"), "cron-report");
+        assert_eq!(
+            named("nice -n 10 /usr/bin/python3 /opt/report.py"),
+            "cron-report"
+        );
         assert_eq!(named("TZ=UTC FOO=1 certbot renew"), "cron-certbot");
-        assert_eq!(named("test -x /usr/sbin/anacron || run-parts /etc"), "cron-run-parts");
+        assert_eq!(
+            named("test -x /usr/sbin/anacron || run-parts /etc"),
+            "cron-run-parts"
+        );
         assert_eq!(named("'::'"), "cron-job");
     }
 

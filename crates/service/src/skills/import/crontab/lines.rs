@@ -79,7 +79,8 @@ impl Crontab {
 /// Comments about the file, and lines that are switched off, do not describe the next job.
 fn add_comment(comment: &mut Vec<String>, words: &str) {
     let is_header = words.contains("dom") && words.contains("dow");
-    let is_job = job(words).is_ok_and(|(schedule, _)| deft_schedule::Cron::parse(&schedule).is_ok());
+    let is_job =
+        job(words).is_ok_and(|(schedule, _)| deft_schedule::Cron::parse(&schedule).is_ok());
     if words.is_empty() || is_header || is_job {
         comment.clear();
     } else {
@@ -154,7 +155,10 @@ mod tests {
         assert_eq!(split(r"date +\%F"), ("date +%F".to_owned(), None));
         assert_eq!(
             split(r"mail -s x root%Hi,%50\% done"),
-            ("mail -s x root".to_owned(), Some("Hi,\n50% done\n".to_owned()))
+            (
+                "mail -s x root".to_owned(),
+                Some("Hi,\n50% done\n".to_owned())
+            )
         );
         assert_eq!(split(r"echo a\b"), (r"echo a\b".to_owned(), None));
     }
@@ -164,7 +168,11 @@ mod tests {
         let crontab = Crontab::parse(
             "# m h dom mon dow command\n1 2 * * * one\n\n# far\n\n1 2 * * * two\n# 5 5 * * * off\n1 2 * * * three\n# Saves\n# the files.\n1 2 * * * four\n",
         );
-        let comments: Vec<Option<&str>> = crontab.jobs.iter().map(|job| job.comment.as_deref()).collect();
+        let comments: Vec<Option<&str>> = crontab
+            .jobs
+            .iter()
+            .map(|job| job.comment.as_deref())
+            .collect();
         assert_eq!(comments, [None, None, None, Some("Saves the files.")]);
     }
 
@@ -173,14 +181,21 @@ mod tests {
         let crontab = Crontab::parse("A=1\n* * * * * x\nB = \"two words\"\nA='3'\n@daily y\n");
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(crontab.jobs[0].variables, [pair("A", "1")]);
-        assert_eq!(crontab.jobs[1].variables, [pair("B", "two words"), pair("A", "3")]);
+        assert_eq!(
+            crontab.jobs[1].variables,
+            [pair("B", "two words"), pair("A", "3")]
+        );
         assert_eq!(crontab.jobs[1].schedule, "@daily");
     }
 
     #[test]
     fn lines_that_are_no_jobs_have_a_reason() {
         let crontab = Crontab::parse("@reboot x\n* * * * *\nnonsense\n");
-        let reasons: Vec<&str> = crontab.problems.iter().map(|one| one.reason.as_str()).collect();
+        let reasons: Vec<&str> = crontab
+            .problems
+            .iter()
+            .map(|one| one.reason.as_str())
+            .collect();
         assert_eq!(
             reasons,
             [

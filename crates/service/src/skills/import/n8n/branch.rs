@@ -8,10 +8,12 @@ use super::expression::{Scope, python};
 /// The conditions of the outputs of a node. None if the node is no branch.
 pub(super) fn outputs(node: &Node<'_>, scope: &dyn Scope) -> Option<Result<Vec<String>, String>> {
     match node.kind {
-        "if" => Some(condition(node.parameter(&["conditions"]), node, scope).map(|test| {
-            let otherwise = format!("not ({test})");
-            vec![test, otherwise]
-        })),
+        "if" => Some(
+            condition(node.parameter(&["conditions"]), node, scope).map(|test| {
+                let otherwise = format!("not ({test})");
+                vec![test, otherwise]
+            }),
+        ),
         "switch" => Some(switch(node, scope)),
         _ => None,
     }
@@ -29,9 +31,16 @@ fn switch(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
     if rules.is_empty() {
         return Err("it has no rules that deft can read".to_owned());
     }
-    let tests = rules.iter().map(|rule| condition(&rule["conditions"], node, scope));
+    let tests = rules
+        .iter()
+        .map(|rule| condition(&rule["conditions"], node, scope));
     let tests = tests.collect::<Result<Vec<String>, String>>()?;
-    let earlier = |at: usize| tests[..at].iter().map(|test| format!(" and not ({test})")).collect::<String>();
+    let earlier = |at: usize| {
+        tests[..at]
+            .iter()
+            .map(|test| format!(" and not ({test})"))
+            .collect::<String>()
+    };
     let mut outputs: Vec<String> = tests
         .iter()
         .enumerate()
@@ -39,8 +48,8 @@ fn switch(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
         .collect();
     match node.parameter(&["options", "fallbackOutput"]) {
         Value::String(kind) if kind == "extra" => {
-            let none: Vec<String> = tests.iter().map(|test| format!("not ({test})")).collect();
-            outputs.push(none.join(" and "));
+            let failed: Vec<String> = tests.iter().map(|test| format!("not ({test})")).collect();
+            outputs.push(failed.join(" and "));
         }
         Value::Number(_) => return Err("its fallback is one of its rules".to_owned()),
         Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {}
@@ -55,7 +64,10 @@ fn condition(group: &Value, node: &Node<'_>, scope: &dyn Scope) -> Result<String
         Some(tests) => {
             let ignores_case = group["options"]["caseSensitive"] == false;
             let tests = tests.iter().map(|test| current(test, ignores_case, scope));
-            (tests.collect::<Result<Vec<_>, String>>()?, group["combinator"] == "or")
+            (
+                tests.collect::<Result<Vec<_>, String>>()?,
+                group["combinator"] == "or",
+            )
         }
         None => {
             let any = node.text(&["combineOperation"]) == Some("any");
@@ -90,7 +102,11 @@ fn current(test: &Value, ignores_case: bool, scope: &dyn Scope) -> Result<String
 
 fn older(group: &Value, scope: &dyn Scope) -> Result<Vec<String>, String> {
     let mut tests = Vec::new();
-    for (kind, usual) in [("string", "equal"), ("number", "smaller"), ("boolean", "equal")] {
+    for (kind, usual) in [
+        ("string", "equal"),
+        ("number", "smaller"),
+        ("boolean", "equal"),
+    ] {
         for test in group[kind].as_array().into_iter().flatten() {
             let left = python(&test["value1"], scope, false)?;
             let right = python(&test["value2"], scope, false)?;
@@ -98,7 +114,10 @@ fn older(group: &Value, scope: &dyn Scope) -> Result<Vec<String>, String> {
             tests.push(compare(kind, operation, &left, &right)?);
         }
     }
-    if group["dateTime"].as_array().is_some_and(|tests| !tests.is_empty()) {
+    if group["dateTime"]
+        .as_array()
+        .is_some_and(|tests| !tests.is_empty())
+    {
         return Err("it compares dates".to_owned());
     }
     Ok(tests)
@@ -125,6 +144,10 @@ fn compare(kind: &str, operation: &str, left: &str, right: &str) -> Result<Strin
         // Zero and false are values; only nothing and what is without content are empty.
         "empty" | "isEmpty" => format!("{left} in (None, \"\", [], {{}})"),
         "notEmpty" | "isNotEmpty" => format!("{left} not in (None, \"\", [], {{}})"),
-        operation => return Err(format!("its comparison `{operation}` of a {kind} is not known to deft")),
+        operation => {
+            return Err(format!(
+                "its comparison `{operation}` of a {kind} is not known to deft"
+            ));
+        }
     })
 }

@@ -9,13 +9,17 @@ use super::expression::{Scope, whole};
 const KNOWN: &[&str] = &["_items", "_item"];
 
 pub(super) fn compute(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
-    let is_python = node.text(&["language"]).is_some_and(|language| language.starts_with("python"));
+    let is_python = node
+        .text(&["language"])
+        .is_some_and(|language| language.starts_with("python"));
     let code = node.text(&["pythonCode"]).filter(|_| is_python);
     let Some(code) = code else {
         return Err("it is JavaScript; deft runs Python".to_owned());
     };
     if let Some(name) = unknown_name(code) {
-        return Err(format!("its code reads `{name}` of n8n; deft has `_items` and `_item`"));
+        return Err(format!(
+            "its code reads `{name}` of n8n; deft has `_items` and `_item`"
+        ));
     }
     let body: String = code.lines().map(|line| format!("    {line}\n")).collect();
     let input = whole(scope.input())?;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use deft_model::Object;
 use serde_json::Value;
 
 /// A node of the workflow.
@@ -13,7 +12,6 @@ pub(super) struct Node<'a> {
     pub kind: &'a str,
     pub full_kind: &'a str,
     pub version: f64,
-    pub parameters: &'a Object,
     value: &'a Value,
 }
 
@@ -39,17 +37,22 @@ pub(in crate::skills::import) fn is_workflow(value: &Value) -> bool {
     value["nodes"].is_array() && value["connections"].is_object()
 }
 
-static EMPTY: std::sync::LazyLock<Object> = std::sync::LazyLock::new(Object::new);
-
 impl<'a> Document<'a> {
     pub(super) fn read(value: &'a Value) -> Self {
-        let nodes: Vec<Node<'a>> = value["nodes"].as_array().into_iter().flatten().map(node).collect();
+        let nodes: Vec<Node<'a>> = value["nodes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(node)
+            .collect();
         let settings = &value["settings"];
         Self {
             name: value["name"].as_str(),
             edges: edges(&value["connections"], &nodes),
             nodes,
-            zone: settings["timezone"].as_str().filter(|zone| *zone != "DEFAULT"),
+            zone: settings["timezone"]
+                .as_str()
+                .filter(|zone| *zone != "DEFAULT"),
             has_error_workflow: settings["errorWorkflow"].is_string(),
         }
     }
@@ -59,24 +62,33 @@ fn node(value: &Value) -> Node<'_> {
     let full_kind = value["type"].as_str().unwrap_or_default();
     Node {
         name: value["name"].as_str().unwrap_or_default(),
-        kind: full_kind.strip_prefix("n8n-nodes-base.").unwrap_or(full_kind),
+        kind: full_kind
+            .strip_prefix("n8n-nodes-base.")
+            .unwrap_or(full_kind),
         full_kind,
         version: value["typeVersion"].as_f64().unwrap_or(1.0),
-        parameters: value["parameters"].as_object().unwrap_or(&EMPTY),
         value,
     }
 }
 
 /// The connections of type `main`. Nodes are named in them, and names are unique in a workflow.
 fn edges(connections: &Value, nodes: &[Node<'_>]) -> Vec<Edge> {
-    let places: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.name, at)).collect();
+    let places: HashMap<&str, usize> = nodes
+        .iter()
+        .enumerate()
+        .map(|(at, node)| (node.name, at))
+        .collect();
     let mut edges = Vec::new();
     for (from, node) in nodes.iter().enumerate() {
         let outputs = connections[node.name]["main"].as_array();
         for (output, targets) in outputs.into_iter().flatten().enumerate() {
             for target in targets.as_array().into_iter().flatten() {
                 let to = target["node"].as_str().and_then(|name| places.get(name));
-                edges.extend(to.map(|to| Edge { from, output, to: *to }));
+                edges.extend(to.map(|to| Edge {
+                    from,
+                    output,
+                    to: *to,
+                }));
             }
         }
     }
@@ -89,7 +101,9 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn has_credentials(&self) -> bool {
-        self.value["credentials"].as_object().is_some_and(|all| !all.is_empty())
+        self.value["credentials"]
+            .as_object()
+            .is_some_and(|all| !all.is_empty())
     }
 
     /// A setting of the node besides its parameters.

@@ -11,7 +11,11 @@ pub(super) enum Data {
     /// The node is a trigger, which has no data here.
     None,
     /// The result of a step, or a part of it.
-    Step { id: String, below: Option<&'static str>, is_shell: bool },
+    Step {
+        id: String,
+        below: Option<&'static str>,
+        is_shell: bool,
+    },
     /// Branches with different data meet before the node.
     Ambiguous,
 }
@@ -106,9 +110,12 @@ pub(super) fn python(value: &Value, scope: &dyn Scope, subscripts: bool) -> Resu
         return Ok(literal(value));
     };
     let parts = parts(value, scope)?;
-    let shown = |path: &DataPath| match subscripts {
-        true => path.subscripted(),
-        false => path.dotted(),
+    let shown = |path: &DataPath| {
+        if subscripts {
+            path.subscripted()
+        } else {
+            path.dotted()
+        }
     };
     Ok(match parts.as_slice() {
         [] => "\"\"".to_owned(),
@@ -138,7 +145,8 @@ pub(super) fn literal(value: &Value) -> String {
         }
         Value::Object(entries) => {
             let entries = entries.iter();
-            let entries = entries.map(|(key, value)| format!("{}: {}", quoted(key), literal(value)));
+            let entries =
+                entries.map(|(key, value)| format!("{}: {}", quoted(key), literal(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
     }
@@ -192,13 +200,22 @@ fn is_identifier(name: &str) -> bool {
 
 /// A path such as `$json.user["name"]` or `$('Get user').item.json.name`.
 fn path(code: &str, scope: &dyn Scope) -> Result<DataPath, String> {
-    let too_much = || format!("the expression `{code}` is more than a path into the data of a node");
+    let too_much =
+        || format!("the expression `{code}` is more than a path into the data of a node");
     let (data, rest) = root(code, scope).ok_or_else(too_much)??;
     let keys = keys(rest).ok_or_else(too_much)?;
     match data {
-        Data::None => Err(format!("the expression `{code}` reads the data of the trigger")),
-        Data::Ambiguous => Err(format!("the expression `{code}` reads the data of branches that meet")),
-        Data::Step { id, below, is_shell } => Ok(DataPath {
+        Data::None => Err(format!(
+            "the expression `{code}` reads the data of the trigger"
+        )),
+        Data::Ambiguous => Err(format!(
+            "the expression `{code}` reads the data of branches that meet"
+        )),
+        Data::Step {
+            id,
+            below,
+            is_shell,
+        } => Ok(DataPath {
             step: id.clone(),
             keys: located(keys, *below, *is_shell),
         }),
@@ -235,7 +252,12 @@ fn root<'a, 'b>(
         (name, ways.iter().find_map(|way| rest.strip_prefix(way))?)
     };
     let unknown = || format!("the expression `{code}` names no earlier node");
-    Some(scope.node(name).ok_or_else(unknown).map(|data| (data, rest)))
+    Some(
+        scope
+            .node(name)
+            .ok_or_else(unknown)
+            .map(|data| (data, rest)),
+    )
 }
 
 /// A text in quotes, and what follows it.
@@ -273,66 +295,5 @@ fn keys(mut rest: &str) -> Option<Vec<Key>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    struct Fixed(Data, Data);
-
-    impl Scope for Fixed {
-        fn input(&self) -> &Data {
-            &self.0
-        }
-
-        fn node(&self, name: &str) -> Option<&Data> {
-            (name == "Get user").then_some(&self.1)
-        }
-    }
-
-    fn step(id: &str, below: Option<&'static str>) -> Data {
-        Data::Step {
-            id: id.to_owned(),
-            below,
-            is_shell: id == "shell",
-        }
-    }
-
-    #[test]
-    fn paths_are_converted() {
-        let scope = Fixed(step("last", None), step("get_user", Some("body")));
-        let shown = |text: &str| template(&parts(&json!(text), &scope).unwrap());
-        assert_eq!(shown("plain {{ x }}"), "plain {{ '{{' }} x }}");
-        assert_eq!(shown("=Hi {{ $json.a.b }}!"), "Hi {{ last.a.b }}!");
-        assert_eq!(shown("={{ $json['a b'][0] }}"), "{{ last[\"a b\"][0] }}");
-        assert_eq!(
-            shown("={{ $('Get user').item.json.name }}{{ $node[\"Get user\"].json.id }}"),
-            "{{ get_user.body.name }}{{ get_user.body.id }}"
-        );
-        let shell = Fixed(step("shell", None), Data::None);
-        let exit = parts(&json!("={{ $json.exitCode }}"), &shell).unwrap();
-        assert_eq!(template(&exit), "{{ shell.exit_code }}");
-    }
-
-    #[test]
-    fn code_is_not_converted() {
-        let scope = Fixed(step("last", None), Data::None);
-        for code in ["$json.a.toUpperCase()", "1 + 1", "$json.a + 1", "$now", "$jsonx.a", "$json.list.length"] {
-            let found = parts(&json!(format!("={{{{ {code} }}}}")), &scope);
-            assert!(found.unwrap_err().contains(code));
-        }
-        let trigger = Fixed(Data::None, Data::None);
-        let found = parts(&json!("={{ $json.a }}"), &trigger).unwrap_err();
-        assert!(found.contains("trigger"), "{found}");
-        let found = parts(&json!("={{ $('Gone').item.json.a }}"), &trigger).unwrap_err();
-        assert!(found.contains("no earlier node"), "{found}");
-    }
-
-    #[test]
-    fn values_become_python() {
-        let scope = Fixed(step("last", Some("body")), Data::None);
-        let shown = |value: Value| python(&value, &scope, true).unwrap();
-        assert_eq!(shown(json!("={{ $json.a }}")), "last[\"body\"][\"a\"]");
-        assert_eq!(shown(json!("=n {{ $json.a }}")), "\"n \" + str(last[\"body\"][\"a\"])");
-        assert_eq!(shown(json!({"a": [true, null, 1.5, "x\"y"]})), "{\"a\": [True, None, 1.5, \"x\\\"y\"]}");
-    }
-}
+#[path = "expression_tests.rs"]
+mod tests;

@@ -13,10 +13,47 @@ use super::{NodeProblem, branch};
 
 /// Names that a step must not have: words of Python, and names that templates have without any step.
 const RESERVED: &[&str] = &[
-    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
-    "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not",
-    "or", "pass", "raise", "return", "try", "while", "with", "yield", "inputs", "steps", "outputs",
-    "secrets", "execution_id", "workspace_uri", "loop", "item", "result",
+    "and",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "break",
+    "class",
+    "continue",
+    "def",
+    "del",
+    "elif",
+    "else",
+    "except",
+    "finally",
+    "for",
+    "from",
+    "global",
+    "if",
+    "import",
+    "in",
+    "is",
+    "lambda",
+    "nonlocal",
+    "not",
+    "or",
+    "pass",
+    "raise",
+    "return",
+    "try",
+    "while",
+    "with",
+    "yield",
+    "inputs",
+    "steps",
+    "outputs",
+    "secrets",
+    "execution_id",
+    "workspace_uri",
+    "loop",
+    "item",
+    "result",
 ];
 
 /// The steps of a workflow, and when it fires.
@@ -29,7 +66,7 @@ pub(super) struct Flow {
 }
 
 /// What is known of a node after it was visited.
-struct Visited {
+struct NodeState {
     data: Data,
     /// When it runs; always when absent.
     condition: Option<String>,
@@ -79,7 +116,7 @@ pub(super) fn walk(document: &Document<'_>) -> Flow {
 
 struct Walk<'a> {
     document: &'a Document<'a>,
-    visited: HashMap<usize, Visited>,
+    visited: HashMap<usize, NodeState>,
     ids: BTreeSet<String>,
     flow: Flow,
 }
@@ -91,7 +128,7 @@ impl<'a> Walk<'a> {
         let condition = self.condition(at);
         let scope = self.scope(at);
         let input = scope.input.clone();
-        let visited = |data: Data, outputs: Vec<String>| Visited {
+        let visited = |data: Data, outputs: Vec<String>| NodeState {
             data,
             condition: condition.clone(),
             outputs,
@@ -114,7 +151,14 @@ impl<'a> Walk<'a> {
                 Err(reason) => {
                     self.problem(node, reason);
                     // Nodes behind it are checked as if it were a step.
-                    visited(Data::Step { id, below: None, is_shell: false }, Vec::new())
+                    visited(
+                        Data::Step {
+                            id,
+                            below: None,
+                            is_shell: false,
+                        },
+                        Vec::new(),
+                    )
                 }
             }
         };
@@ -185,13 +229,17 @@ impl<'a> Walk<'a> {
     }
 
     fn scope(&self, at: usize) -> NodeScope<'a> {
-        let before = self.edges_to(at).filter_map(|edge| self.visited.get(&edge.from));
-        let input = before.map(|visited| &visited.data).fold(None, |known: Option<Data>, data| {
-            Some(match known {
-                Some(known) if known != *data => Data::Ambiguous,
-                Some(_) | None => data.clone(),
-            })
-        });
+        let before = self
+            .edges_to(at)
+            .filter_map(|edge| self.visited.get(&edge.from));
+        let input = before
+            .map(|visited| &visited.data)
+            .fold(None, |known: Option<Data>, data| {
+                Some(match known {
+                    Some(known) if known != *data => Data::Ambiguous,
+                    Some(_) | None => data.clone(),
+                })
+            });
         let earlier = self.visited.iter();
         let earlier = earlier.map(|(at, one)| (self.document.nodes[*at].name, one.data.clone()));
         NodeScope {

@@ -17,8 +17,8 @@ use deft_model::{Object, Policy, StepKind, Workflow};
 use deft_skillfile::{Moment, slug};
 use serde_json::Value;
 
-pub(super) use self::document::is_workflow;
 use self::document::Document;
+pub(super) use self::document::is_workflow;
 use super::workflow::{self, timing, workflow_skill};
 
 /// A node without a counterpart.
@@ -60,7 +60,9 @@ pub(super) fn convert(
         return Err(flow.problems);
     }
     if flow.steps.is_empty() {
-        return Err(whole("it has no node that does something behind a trigger".to_owned()));
+        return Err(whole(
+            "it has no node that does something behind a trigger".to_owned(),
+        ));
     }
     let mut notes = flow.notes;
     if document.has_error_workflow {

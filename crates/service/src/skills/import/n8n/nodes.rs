@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::code;
 use super::document::Node;
-use super::expression::{Data, Part, Scope, literal, parts, python, quoted, template, templates, whole};
+use super::expression::{
+    Data, Part, Scope, literal, parts, python, quoted, template, templates, whole,
+};
 
 /// A step, and where the data of the node is in its result.
 pub(super) struct NodeStep {
@@ -17,12 +19,21 @@ pub(super) struct NodeStep {
 pub(super) fn step(node: &Node<'_>, id: &str, scope: &dyn Scope) -> Result<NodeStep, String> {
     let (kind, data, notes) = match node.kind {
         "httpRequest" => {
-            let note = "if the answer is a list, n8n runs the next nodes for each item and deft once";
+            let about_lists =
+                "if the answer is a list, n8n runs the next nodes for each item and deft once";
             let data = result(id, Some("body"), false);
-            (http(node, scope)?, data, vec![format!("`{}`: {note}", node.name)])
+            (
+                http(node, scope)?,
+                data,
+                vec![format!("`{}`: {about_lists}", node.name)],
+            )
         }
         "set" => (set(node, scope)?, result(id, None, false), Vec::new()),
-        "code" => (code::compute(node, scope)?, result(id, None, false), Vec::new()),
+        "code" => (
+            code::compute(node, scope)?,
+            result(id, None, false),
+            Vec::new(),
+        ),
         "executeCommand" => {
             let command = template(&parts(node.parameter(&["command"]), scope)?);
             let kind = tool("shell.run", json!({ "command": command }));
@@ -62,7 +73,9 @@ fn tool(name: &str, args: Value) -> StepKind {
 
 fn on_error(node: &Node<'_>) -> Result<OnError, String> {
     match node.setting("onError").as_str() {
-        Some("continueErrorOutput") => return Err("its errors go to an output of their own".to_owned()),
+        Some("continueErrorOutput") => {
+            return Err("its errors go to an output of their own".to_owned());
+        }
         Some("continueRegularOutput") => return Ok(OnError::Continue),
         Some(_) | None => {}
     }
@@ -79,11 +92,16 @@ fn on_error(node: &Node<'_>) -> Result<OnError, String> {
 }
 
 fn http(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
-    if node.text(&["authentication"]).is_some_and(|way| way != "none") {
+    if node
+        .text(&["authentication"])
+        .is_some_and(|way| way != "none")
+    {
         return Err("it uses credentials, which the file does not contain".to_owned());
     }
     let mut args = Object::new();
-    let method = node.text(&["method"]).or_else(|| node.text(&["requestMethod"]));
+    let method = node
+        .text(&["method"])
+        .or_else(|| node.text(&["requestMethod"]));
     let method = method.unwrap_or("GET");
     if method != "GET" {
         args.insert("method".to_owned(), json!(method));
@@ -96,10 +114,19 @@ fn http(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
     if !headers.is_empty() {
         args.insert("headers".to_owned(), Value::Object(headers));
     }
-    for option in node.parameter(&["options"]).as_object().into_iter().flatten() {
+    for option in node
+        .parameter(&["options"])
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
         match option.0.as_str() {
             "redirect" | "response" | "timeout" => {}
-            name => return Err(format!("its option `{name}` has no counterpart in `http.request`")),
+            name => {
+                return Err(format!(
+                    "its option `{name}` has no counterpart in `http.request`"
+                ));
+            }
         }
     }
     Ok(tool("http.request", Value::Object(args)))
@@ -126,7 +153,9 @@ fn url(node: &Node<'_>, scope: &dyn Scope) -> Result<String, String> {
 
 fn percent(text: &str) -> String {
     let shown = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+            char::from(byte).to_string()
+        }
         byte => format!("%{byte:02X}"),
     };
     text.bytes().map(shown).collect()
@@ -165,7 +194,10 @@ fn body(
             }
         }
         ("raw", _) => {
-            args.insert("body".to_owned(), json!(template(&parts(node.parameter(&["body"]), scope)?)));
+            args.insert(
+                "body".to_owned(),
+                json!(template(&parts(node.parameter(&["body"]), scope)?)),
+            );
             if let Some(kind) = node.text(&["rawContentType"]) {
                 headers.insert("Content-Type".to_owned(), json!(kind));
             }
@@ -212,7 +244,10 @@ fn fields(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
         }
         Ok(format!("{}: {}", quoted(name), python(value, scope, true)?))
     };
-    let fields: Vec<String> = current.chain(older).map(field).collect::<Result<_, String>>()?;
+    let fields: Vec<String> = current
+        .chain(older)
+        .map(field)
+        .collect::<Result<_, String>>()?;
     if fields.is_empty() && !node.list(&["fields", "values"]).is_empty() {
         return Err("it is of a version that deft cannot read; open and save it in n8n".to_owned());
     }
@@ -221,7 +256,11 @@ fn fields(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
 
 fn wait(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
     // The defaults changed with version 1.1.
-    let (amount, unit) = if node.version >= 1.1 { (5, "seconds") } else { (1, "hours") };
+    let (amount, unit) = if node.version >= 1.1 {
+        (5, "seconds")
+    } else {
+        (1, "hours")
+    };
     match node.text(&["resume"]).unwrap_or("timeInterval") {
         "timeInterval" => {
             let letter = match node.text(&["unit"]).unwrap_or(unit) {
@@ -231,9 +270,11 @@ fn wait(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
                 "days" => "d",
                 other => return Err(format!("its unit `{other}` is not known")),
             };
-            let amount = match node.parameter(&["amount"]) {
-                Value::Null => amount.to_string(),
-                given => template(&parts(given, scope)?),
+            let given = node.parameter(&["amount"]);
+            let amount = if given.is_null() {
+                amount.to_string()
+            } else {
+                template(&parts(given, scope)?)
             };
             Ok(StepKind::Wait(Wait::For(format!("{amount}{letter}"))))
         }

@@ -64,7 +64,11 @@ fn schedule(node: &Node<'_>) -> Result<String, String> {
         "weeks" if count("weeksInterval", 1) == 1 => {
             let days = rule["triggerAtDay"].as_array();
             let days: Vec<String> = days.into_iter().flatten().map(Value::to_string).collect();
-            let days = if days.is_empty() { "0".to_owned() } else { days.join(",") };
+            let days = if days.is_empty() {
+                "0".to_owned()
+            } else {
+                days.join(",")
+            };
             Ok(format!("{minute} {hour} * * {days}"))
         }
         "months" => {
@@ -73,7 +77,9 @@ fn schedule(node: &Node<'_>) -> Result<String, String> {
             let day = count("triggerAtDayOfMonth", 1);
             Ok(format!("{minute} {hour} {day} {} *", step(months)))
         }
-        field => Err(format!("it fires every few {field}, which no cron expression can say")),
+        field => Err(format!(
+            "it fires every few {field}, which no cron expression can say"
+        )),
     }
 }
 
@@ -98,7 +104,10 @@ fn cron(node: &Node<'_>) -> Result<String, String> {
             let unit = time["unit"].as_str().unwrap_or("hours");
             every(number(&time["value"], 2), unit)
         }
-        "custom" => Ok(time["cronExpression"].as_str().unwrap_or_default().to_owned()),
+        "custom" => Ok(time["cronExpression"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()),
         mode => Err(format!("its mode `{mode}` is not known")),
     }
 }
@@ -122,7 +131,11 @@ fn every(count: u64, unit: &str) -> Result<String, String> {
 }
 
 fn step(count: u64) -> String {
-    if count == 1 { "*".to_owned() } else { format!("*/{count}") }
+    if count == 1 {
+        "*".to_owned()
+    } else {
+        format!("*/{count}")
+    }
 }
 
 /// A step that does not divide the whole begins anew with each whole, which is not what was meant.
@@ -130,5 +143,7 @@ fn divides(count: u64, whole: u64, unit: &str) -> Result<(), String> {
     if count > 0 && whole.is_multiple_of(count) {
         return Ok(());
     }
-    Err(format!("it fires every {count} {unit}, which no cron expression can say"))
+    Err(format!(
+        "it fires every {count} {unit}, which no cron expression can say"
+    ))
 }
