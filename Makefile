@@ -13,7 +13,7 @@ NEXTEST_VERSION := 0.9.143
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
 
-.PHONY: up release test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
+.PHONY: up release plain test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
@@ -24,6 +24,10 @@ up:
 ## The optimised binary for releases and benches; takes several times as long to build as that of `up`.
 release:
 	cargo build --release --bin deft $(LOCKED)
+
+## A plain build without any option, by the toolchain that is given: `make plain TOOLCHAIN=+nightly`.
+plain:
+	cargo $(TOOLCHAIN) build --locked
 
 ## Everything that CI checks, with all set-up it needs; prints how long each stage took.
 test:

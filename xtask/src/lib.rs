@@ -38,6 +38,8 @@ mod sizes;
 #[cfg(test)]
 mod source;
 #[cfg(test)]
+mod step_kinds;
+#[cfg(test)]
 mod stored;
 #[cfg(test)]
 mod tidy;

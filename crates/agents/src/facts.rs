@@ -12,7 +12,7 @@ use deft_command::{
 };
 use deft_library::{Command, CommandSkills, handler, handler_tool, is_read_only};
 use deft_model::{CallArgs, Effects, Object, Skill, ToolSpec};
-use deft_registry::discovery::Topic;
+use deft_registry::discovery::{Topic, has_tag};
 use deft_registry::{LoadedSkill, Snapshot, discovery};
 use serde_json::{Value, json};
 
@@ -189,8 +189,7 @@ impl<'a> AgentFacts<'a> {
     fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
         let found = scope.iter().filter(|name| {
             let skill = self.find(name);
-            let mut tags = skill.iter().flat_map(|loaded| &loaded.skill.details.tags);
-            tags.any(|known| known.eq_ignore_ascii_case(tag))
+            skill.is_some_and(|loaded| has_tag(&self.snapshot, &loaded.skill, tag))
         });
         let found: Vec<&str> = found.map(String::as_str).collect();
         Resolution::Text(match found.as_slice() {

@@ -119,7 +119,9 @@ pub enum Error {
         /// What was asked for.
         id: String,
         /// How many it fits.
-        count: usize,
+        count: u64,
+        /// The newest of them, each with its skill.
+        first: Vec<String>,
     },
     /// A run that cannot be resumed.
     #[error("run `{run}` {why}")]
@@ -289,7 +291,13 @@ impl Error {
             ),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),
             Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
-            Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
+            Self::AmbiguousRun { first, count, .. } => {
+                let mut named = first.iter().map(|run| format!("\n  {run}")).collect::<String>();
+                if *count > first.len() as u64 {
+                    named.push_str("\n  …");
+                }
+                Some(format!("give more of the id:{named}"))
+            }
             Self::NotResumable { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint().map(Into::into),
             Self::SlotGone { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,

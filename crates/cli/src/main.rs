@@ -2,6 +2,8 @@
 
 mod args;
 mod commands;
+mod complete;
+mod confirm;
 mod failure;
 mod logging;
 mod output;
@@ -9,6 +11,7 @@ mod pages;
 mod progress;
 mod prompt;
 mod report;
+mod table;
 #[cfg(test)]
 mod talk_fake;
 mod terminal;
@@ -16,25 +19,45 @@ mod when;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
-use args::Args;
+use args::{Args, Global};
+
+/// Help is rare, so that only here the examples are added to it.
+fn help() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    let global = Global::from_words(&words);
+    if let Some(page) = commands::run_help::page(&words, &global) {
+        return commands::run_help::print(&page, &global.output());
+    }
+    match args::command_with_examples().try_get_matches_from(args::rewrite(words)) {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(problem) => failure::usage(&problem, None),
+    }
+}
 
 fn main() -> ExitCode {
     if commands::is_worker() {
         // It is waited for, and the table of all arguments takes its time.
         return deft_service::worker_main();
     }
+    complete::answer_shell(Args::command);
     let args = match Args::try_parse_from(args::rewrite(std::env::args_os())) {
         Ok(args) => args,
+        Err(problem) if problem.kind() == ErrorKind::DisplayHelp => return help(),
         Err(problem) => {
             let flag = args::mistaken_flag(std::env::args_os());
             return failure::usage(&problem, flag.map(|flag| args::own_flag_hint(&flag)));
         }
     };
     let output = args.global.output();
-    match commands::run(args, &output) {
+    let code = match commands::run(args, &output) {
         Ok(code) => code,
+        Err(failure) => output.fail(&failure),
+    };
+    match output::written(terminal::pager::finish()) {
+        Ok(()) => code,
         Err(failure) => output.fail(&failure),
     }
 }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use crate::failure::{Done, Failure, exit_code};
-use crate::terminal::{Stream, StyledText};
+use crate::table::{Cell, Column, Paper, Row, Table, columns_of, wrap};
+use crate::terminal::{Stream, StyledText, pager};
 use deft_config::env;
-use deft_wire::model::visible;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,11 +30,33 @@ pub(crate) struct Output {
     /// Only results and errors.
     pub quiet: bool,
     color: ColorWhen,
+    /// One line for each row of a table, however long.
+    wide: bool,
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, quiet: bool, color: ColorWhen) -> Self {
-        Self { json, quiet, color }
+    pub(crate) fn new(json: bool, quiet: bool, color: ColorWhen, wide: bool) -> Self {
+        Self {
+            json,
+            quiet,
+            color,
+            wide,
+        }
+    }
+
+    /// Shows the data of this command page by page if it is longer than the screen.
+    pub(crate) fn page(&self) {
+        if !self.json {
+            pager::begin();
+        }
+    }
+
+    /// Prints a table.
+    pub(crate) fn table(&self, table: &Table) -> Done<()> {
+        self.data(table.print(Paper {
+            width: self.width(),
+            color: self.styles_stdout(),
+        }))
     }
 
     /// Prints data as text for people. Characters that would command a terminal are shown instead of
@@ -70,14 +92,14 @@ impl Output {
     /// Says something beside the data.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet && !self.json {
-            say(text);
+            say(fold(text, message_width()));
         }
     }
 
     /// Says what went wrong beside the data, also when only results and errors are wanted.
     pub(crate) fn complain(&self, text: &str) {
         if !self.json {
-            say(text);
+            say(fold(text, message_width()));
         }
     }
 
@@ -131,10 +153,10 @@ impl Output {
     }
 
     /// How many columns a line may have: those of the terminal, or all that
-    /// are needed when a program reads.
+    /// are needed when a program reads or `--wide` is given.
     pub(crate) fn width(&self) -> Option<usize> {
-        let terminal = Stream::Out.is_terminal();
-        terminal.then(terminal_width).flatten()
+        let limited = Stream::Out.is_terminal() && !self.wide;
+        limited.then(terminal_width).flatten()
     }
 }
 
@@ -163,114 +185,53 @@ pub(crate) fn say(text: impl Into<StyledText>) {
     drop(Stream::Err.write(text.into().with("\n")));
 }
 
+/// How wide a message may be, if a person reads it.
+fn message_width() -> Option<usize> {
+    let terminal = Stream::Err.is_terminal();
+    terminal.then(terminal_width).flatten()
+}
+
+/// A text with line breaks between words where a line is too long.
+fn fold(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let fold_line = |line: &str| {
+        if columns_of(line) <= width {
+            return line.to_owned();
+        }
+        let words = line.trim_start();
+        let indent = &line[..line.len() - words.len()];
+        let room = width.saturating_sub(indent.len());
+        let lines = wrap(words, room);
+        let lines = lines.into_iter().map(|line| format!("{indent}{line}"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    text.split('\n')
+        .map(fold_line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 /// How wide the terminal is now, if there is one.
 pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
-/// How a column of a table shrinks on a narrow terminal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
-    /// It is cut, the longest first, and says so.
-    Cut,
-    /// It stays as it is: half an instant says nothing.
-    Keep,
-    /// Names that commands take: they lose their ends as long as they differ in what is left, since
-    /// commands take beginnings too.
-    Id,
-}
-
-/// No name gets shorter than this.
-const SHORTEST_ID: usize = 16;
-
-/// No text gets shorter than this.
-const SHORTEST: usize = 8;
-
-/// Rows as aligned columns, which are cut where the terminal is narrow.
+/// Aligned columns without a header.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
-    table_of(rows, &[], width)
-}
-
-/// The same, with what the first columns can bear; the others can be cut.
-pub(crate) fn table_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>) -> String {
-    lines_of(rows, fits, width).concat()
-}
-
-/// The lines of such a table, one for each row.
-pub(crate) fn lines_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>) -> Vec<String> {
-    let width = width.unwrap_or(usize::MAX);
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| one_line(cell)).collect())
-        .collect();
-    let widths = widths(&rows, fits, width);
-    let line = |row: &Vec<String>| {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let cell = match fits.get(column) {
-                Some(Fit::Id) => cell.chars().take(*width).collect(),
-                Some(Fit::Cut | Fit::Keep) | None => clip(cell, *width),
-            };
-            line.push_str(&cell);
-            line.extend(std::iter::repeat_n(' ', width - columns_of(&cell) + 2));
-        }
-        clip(line.trim_end(), width) + "\n"
-    };
-    rows.iter().map(line).collect()
-}
-
-/// A cell as it is shown: a line break in it would look like another row.
-fn one_line(cell: &str) -> String {
-    visible(cell).replace(['\n', '\t'], " ")
-}
-
-/// How wide the columns are, so that a row fits if that can be.
-fn widths(rows: &[Vec<String>], fits: &[Fit], width: usize) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
-    let widest = |column: usize| cells(column).map(|cell| columns_of(cell)).max();
-    let mut widths: Vec<usize> = (0..columns)
-        .map(|column| widest(column).unwrap_or_default())
-        .collect();
-    let room = width.saturating_sub(2 * columns.saturating_sub(1));
-    let fit = |column: usize| fits.get(column).copied().unwrap_or(Fit::Cut);
-    for column in 0..columns {
-        if fit(column) == Fit::Id && widths.iter().sum::<usize>() > room {
-            widths[column] = widths[column].min(distinct(cells(column)));
+    let column = |at| {
+        if at + 1 == columns {
+            Column::text("")
+        } else {
+            Column::keep("")
         }
-    }
-    while widths.iter().sum::<usize>() > room {
-        let may_be_cut =
-            |(column, width): &(usize, &mut usize)| fit(*column) == Fit::Cut && **width > SHORTEST;
-        let longest = widths.iter_mut().enumerate().filter(may_be_cut);
-        match longest.max_by_key(|(_, width)| **width) {
-            Some((_, width)) => *width -= 1,
-            None => break,
-        }
-    }
-    widths
-}
-
-/// How many characters of some names tell them apart.
-fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> usize {
-    let mut names: Vec<&str> = names.map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
-    // Those that are most alike are neighbours.
-    let alike = |pair: &[&str]| {
-        pair[0]
-            .chars()
-            .zip(pair[1].chars())
-            .take_while(|(a, b)| a == b)
-            .count()
     };
-    let most = names.windows(2).map(alike).max().unwrap_or_default();
-    SHORTEST_ID.max(most + 1)
-}
-
-/// How many columns of a terminal a text takes; wide characters take two.
-fn columns_of(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or_default()).sum()
+    let rows = rows.iter().map(|row| Row::new(row.iter().map(Cell::from)));
+    let table = Table::new((0..columns).map(column), rows).headless();
+    let color = false;
+    table.print(Paper { width, color }).as_str().to_owned()
 }
 
 /// The text cut to so many columns, with a mark where it was cut.
@@ -297,12 +258,6 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
-/// The same to the minute, for lists.
-pub(crate) fn local_minute(at: Timestamp, zone: &TimeZone) -> String {
-    let at = at.to_zoned(zone.clone());
-    at.strftime("%Y-%m-%d %H:%M").to_string()
-}
-
 /// A count with its noun.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
@@ -313,48 +268,11 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 mod tests {
     use super::*;
 
-    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
-        let row = |row: &&[&str]| row.iter().map(|cell| (*cell).to_owned()).collect();
-        rows.iter().map(row).collect()
-    }
-
     #[test]
-    fn a_table_that_fits_is_not_cut() {
-        let rows = rows(&[
-            &["run", "skill"],
-            &["run_01a1dfed18e073f3b94e", "a long name of one"],
-        ]);
-        let shown = table_of(&rows, &[Fit::Id], Some(44));
-        let wanted =
-            "run                       skill\nrun_01a1dfed18e073f3b94e  a long name of one\n";
-        assert_eq!(shown, wanted);
-    }
-
-    #[test]
-    fn the_longest_texts_give_way_and_instants_stay() {
-        let rows = rows(&[&[
-            "run_01a1dfed18e073f3b94e",
-            "a name that is long",
-            "2026-11-15 15:57:00",
-            "every day",
-        ]]);
-        let fits = [Fit::Id, Fit::Cut, Fit::Keep];
-        let shown = table_of(&rows, &fits, Some(62));
-        assert_eq!(
-            shown,
-            "run_01a1dfed18e0  a name that…  2026-11-15 15:57:00  every day\n"
-        );
-    }
-
-    #[test]
-    fn names_keep_what_tells_them_apart() {
-        let rows = rows(&[
-            &["run_01a1dfed18e073f3b94e", "x"],
-            &["run_01a1dfed18e073f4b94e", "x"],
-        ]);
-        let shown = table_of(&rows, &[Fit::Id], Some(10));
-        assert_eq!(shown.lines().next(), Some("run_01a1d…"));
-        let shown = table_of(&rows, &[Fit::Id], Some(24));
-        assert_eq!(shown, "run_01a1dfed18e073f3  x\nrun_01a1dfed18e073f4  x\n");
+    fn messages_break_between_words() {
+        let text = "hint: nothing fires until deft is up\n  an indented line stays indented";
+        let folded = "hint: nothing fires\nuntil deft is up\n  an indented line\n  stays indented";
+        assert_eq!(fold(text, Some(20)), folded);
+        assert_eq!(fold(text, None), text);
     }
 }

@@ -19,6 +19,12 @@ pub const NO_COLOR: &str = "NO_COLOR";
 pub const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
 /// `dumb`: a terminal without colours.
 pub const TERM: &str = "TERM";
+/// The program that shows long output; empty or `cat` for none.
+pub const DEFT_PAGER: &str = "DEFT_PAGER";
+/// The same for all programs.
+pub const PAGER: &str = "PAGER";
+/// Options of `less`.
+pub const LESS: &str = "LESS";
 
 /// The value of a variable that is set and not empty.
 pub fn get(name: &str) -> Option<OsString> {

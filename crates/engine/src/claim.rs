@@ -155,6 +155,13 @@ impl Engine {
         let now = inner.now();
         let mut recorded = Vec::new();
         let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
+        if let Some(interrupted_at) = interrupted_at(&claimed, &events) {
+            let recovered = Event::Recovered { interrupted_at };
+            machine
+                .apply(now, &recovered)
+                .map_err(|diverged| replay(diverged.to_string()))?;
+            recorded.push(recovered);
+        }
         let mut names = pinned.plan.secrets().to_vec();
         names.extend(nested_secrets);
         let all = events.iter().map(|(_, event)| event).chain(&recorded);
@@ -202,6 +209,16 @@ impl Engine {
     }
 }
 
+/// The last sign of a driver that ended without a word. A run that waited has none, and neither has one
+/// that a person lets go on.
+fn interrupted_at(claimed: &ClaimedRun, events: &[(Timestamp, Event)]) -> Option<Timestamp> {
+    let begun = events
+        .iter()
+        .any(|(_, event)| matches!(event, Event::Started(_)));
+    let (at, last) = events.last().filter(|_| begun && !claimed.waited)?;
+    (!matches!(last, Event::Resumed { .. })).then_some(*at)
+}
+
 /// When the time of a run began to count: time spent waiting for a person does not.
 fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     let starts = |event: &Event| {
@@ -214,7 +231,7 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     newest.find_map(|(at, event)| {
         // Nor does the time that a step lets pass.
         if let Event::Begun(begun) = event
-            && let Call::Wait { until } = *begun.call
+            && let Some(until) = begun.call.waits_until()
         {
             return Some(until.max(*at));
         }

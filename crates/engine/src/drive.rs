@@ -215,6 +215,7 @@ impl Driver {
                     run: &self.run,
                     lease: &self.lease,
                     finished,
+                    recovery: self.machine.recovery(),
                     told: finish::has_told(
                         &self.machine,
                         self.engine.options.channel_tool.as_deref(),

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
 use deft_library::{PinnedSkill, SkillTiming};
 use deft_model::{ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_outbox::{Kind, Notice};
 use deft_schedule::LATE;
 use deft_store::{
     Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
     SkillRow, Write,
 };
-use deft_workflow::{Event, Machine, RunEnd, RunError};
+use deft_workflow::{Event, Machine, Recovery, RunEnd, RunError};
 use jiff::Timestamp;
 
 use crate::engine::Inner;
 use crate::record::{Journal, encode_all};
 use crate::summary::summary;
 use crate::view::publish;
-use crate::{EVENT, Error, JOB_SKILL, reply, session_log};
+use crate::{DETACHED, EVENT, Error, JOB_SKILL, reply, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
@@ -73,6 +74,8 @@ pub(crate) struct EndedRun<'a> {
     pub(crate) run: &'a RunRow,
     pub(crate) lease: &'a Lease,
     pub(crate) finished: &'a RunEnd,
+    /// The latest interruption of the run.
+    pub(crate) recovery: Option<Recovery>,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
@@ -80,6 +83,38 @@ pub(crate) struct EndedRun<'a> {
     /// The skill as it stood when the run began, if it is known.
     pub(crate) skill: Option<&'a Arc<SkillRow>>,
     pub(crate) at: Timestamp,
+}
+
+/// The notice about a run that failed while no person watched it. Runs of slots have notices of their own.
+fn unwatched_failure(ending: &EndedRun<'_>) -> Option<Write> {
+    let run = ending.run;
+    let outcome = ending.finished.outcome;
+    let failed = matches!(
+        outcome,
+        Outcome::Error | Outcome::Blocked | Outcome::Interrupted
+    );
+    if run.cause != DETACHED || !failed {
+        return None;
+    }
+    let why = summary(ending.finished);
+    let notice = Notice {
+        kind: Kind::from_outcome(outcome),
+        title: run.skill.clone(),
+        text: format!(
+            "`{}` failed: {why}\n`deft runs show {}` shows its steps",
+            run.skill, run.id
+        ),
+        skill: Some(run.skill.clone()),
+        run: Some(run.id.to_string()),
+        target: None,
+        approval: None,
+        always: false,
+    };
+    Some(Write::Notice {
+        key: notice.kind.word().to_owned(),
+        body: notice.body(),
+        at: ending.at,
+    })
 }
 
 /// Whether a run has told people something, also by the tool that carries messages of deft's own.
@@ -111,6 +146,7 @@ impl Inner {
         let answer = reply::answer(ending.run, ending.finished, ending.at)?;
         let answers = answer.is_some();
         batch.writes.extend(answer);
+        batch.writes.extend(unwatched_failure(ending));
         let own = batch.writes.clone();
         let mut known = ending.skill.cloned();
         loop {
@@ -202,6 +238,7 @@ impl Inner {
             outcome: ending.finished.outcome,
             failure: failure(ending.finished),
             summary: summary(ending.finished),
+            recovery: ending.recovery,
             told: ending.told,
             exhausted: ending.exhausted,
             outage: self.outage_as_known(ending, &row).await?,

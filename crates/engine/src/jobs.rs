@@ -72,6 +72,7 @@ impl Engine {
         let normalised = NormalisedRecord {
             record,
             applied: Vec::new(),
+            zone_added: false,
         };
         let checked = self.library().check(&normalised).await?;
         let skill = with_authority(checked.skill, by.cloned());

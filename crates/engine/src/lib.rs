@@ -16,6 +16,7 @@ mod drive;
 mod engine;
 mod finish;
 mod inputs;
+mod interruptions;
 mod jobs;
 mod mask;
 #[cfg(test)]
@@ -48,9 +49,9 @@ pub use deft_agents::{
 };
 pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{
-    CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, Skills,
-    StoredSchedule, StoredSkill, SyncReport, broken_file, changed_files, check_tools, known_tools,
-    last_good, stored_schedule,
+    CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, NamedSkill,
+    Skills, StoredSchedule, StoredSkill, SyncReport, broken_file, changed_files, check_tools,
+    known_tools, last_good, stored_schedule,
 };
 pub use deft_outbox::{
     Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
@@ -65,6 +66,9 @@ pub use record::PublishedEvent;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
+
+/// The cause of runs that a person queued and does not watch.
+pub const DETACHED: &str = "detached";
 
 /// The cause of runs that an event fired.
 pub const EVENT: &str = "event";

@@ -3,7 +3,7 @@
 //! A placeholder can be wherever a skill, a person or a result put a text. Names and ids that deft
 //! made itself have none.
 
-use deft_model::Object;
+use deft_model::{DetailPlace, Details, Object};
 use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
 use deft_wire::run::{
     CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
@@ -65,6 +65,17 @@ impl Mask for StoredSkill {
     }
 }
 
+impl Mask for Details {
+    fn mask(&mut self) {
+        for row in Self::ROWS {
+            match row.place {
+                DetailPlace::Text(text) => text(self).mask(),
+                DetailPlace::Texts(texts) => texts(self).mask(),
+            }
+        }
+    }
+}
+
 impl Mask for TriggerView {
     fn mask(&mut self) {
         self.config.mask();
@@ -108,6 +119,9 @@ impl Mask for RunDetail {
         self.steps.mask();
         self.calls.mask();
         self.notices.mask();
+        for gap in &mut self.interruptions {
+            gap.by.mask();
+        }
     }
 }
 

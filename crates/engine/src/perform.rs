@@ -270,13 +270,10 @@ impl Performer {
         let Some(code) = request.code.clone() else {
             return Err(Failure::new(FailureClass::Other, "there is no code to run"));
         };
-        let kind = match &*request.call {
-            Call::Condition | Call::Expect { .. } => Kind::Condition,
-            Call::Tool { .. }
-            | Call::Compute
-            | Call::Agent { .. }
-            | Call::Skill { .. }
-            | Call::Wait { .. } => Kind::Block,
+        let kind = if request.call.is_judgement() {
+            Kind::Condition
+        } else {
+            Kind::Block
         };
         let job = Job {
             code: code.source,

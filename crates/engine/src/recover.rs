@@ -12,6 +12,9 @@ use crate::{
     Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask, claim,
 };
 
+/// The most runs that a message names.
+const MOST_NAMED: u32 = 5;
+
 /// How a run is resumed by hand.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeWith {
@@ -48,18 +51,25 @@ impl Engine {
     pub async fn find_run(&self, id: &str) -> Result<RunRow, Error> {
         let filter = RunFilter {
             id_prefix: Some(id.to_owned()),
-            limit: Some(2),
             ..RunFilter::default()
         };
-        let mut runs = self.store().runs(filter).await?;
-        match runs.len() {
-            0 => Err(Error::UnknownRun { id: id.to_owned() }),
-            1 => Ok(runs.remove(0)),
-            count => match runs.iter().position(|run| run.id.as_str() == id) {
+        let first = RunFilter {
+            limit: Some(MOST_NAMED),
+            ..filter.clone()
+        };
+        let mut runs = self.store().runs(first).await?;
+        match &runs[..] {
+            [] => Err(Error::UnknownRun { id: id.to_owned() }),
+            [_] => Ok(runs.remove(0)),
+            several => match several.iter().position(|run| run.id.as_str() == id) {
                 Some(exact) => Ok(runs.remove(exact)),
                 None => Err(Error::AmbiguousRun {
                     id: id.to_owned(),
-                    count,
+                    count: self.store().count_runs(filter).await?,
+                    first: several
+                        .iter()
+                        .map(|run| format!("{} ({})", run.id, run.skill))
+                        .collect(),
                 }),
             },
         }

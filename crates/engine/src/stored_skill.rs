@@ -1,7 +1,7 @@
 //! A skill as the store holds it, in its public shape.
 
 use deft_library::fields;
-use deft_model::Object;
+use deft_model::{Details, Object};
 use deft_store::{SkillOrigin, SkillRow};
 use deft_wire::skill::{Origin, StoredSkill, TriggerView};
 use jiff::Timestamp;
@@ -32,6 +32,8 @@ impl Engine {
             None => None,
         };
         let instructions = field(&content, "instructions");
+        let mut details = skill.map(|skill| skill.details.clone()).unwrap_or_default();
+        details.mask();
         let mut shown = StoredSkill {
             id: row.text.skill.clone(),
             record_id: stored.then_some(row.id),
@@ -71,6 +73,8 @@ impl Engine {
             last_notified_at: text(standing.notified_at),
             created_at: text(stored.then_some(row.created_at)),
             updated_at: text(stored.then_some(row.updated_at)),
+            tags: std::mem::take(&mut details.tags),
+            described: (details != Details::default()).then(|| details.into()),
             grants,
         };
         shown.mask();

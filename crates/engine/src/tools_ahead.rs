@@ -42,7 +42,7 @@ impl Inner {
             .steps()
             .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
         sure.filter_map(|step| {
-            let tool = step.kind.called_tool()?;
+            let (tool, _) = step.kind.tool_call()?;
             (!tool.contains("{{")).then_some((&step.id, tool))
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {

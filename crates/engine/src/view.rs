@@ -13,6 +13,7 @@ use deft_workflow::{Event, Plan, dry_run, step_views};
 use jiff::Timestamp;
 
 use crate::drive::RouterFacts;
+use crate::interruptions::{interruptions, waited_ms};
 use crate::mask::Mask;
 use crate::record::PublishedEvent;
 use crate::run_view::read_field;
@@ -85,6 +86,8 @@ impl Engine {
             steps: self.steps(row, &events).await,
             calls: crate::agent::calls(&events),
             notices: self.notices_of(row).await?,
+            interruptions: interruptions(&events),
+            waited_ms: waited_ms(&events),
             owner_gone: None,
         };
         detail.mask();

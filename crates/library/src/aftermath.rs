@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use deft_model::{DisabledReason, ExhaustedAction, Failure, FailureClass, Outcome, Policy};
 use deft_outbox::{Kind, Notice};
-use deft_schedule::{LATE, day_and_time};
+use deft_schedule::{LATE, day_and_time, length};
 use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
+use deft_workflow::Recovery;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -33,6 +34,8 @@ pub struct FinishedRun<'a> {
     pub failure: Option<&'a Failure>,
     /// The result in a sentence.
     pub summary: String,
+    /// Its latest interruption, if another process had to continue it.
+    pub recovery: Option<Recovery>,
     /// Whether the run itself has told people something.
     pub told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
@@ -354,7 +357,18 @@ fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &FinishedRu
     }
 }
 
-fn notice(row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind, text: String) -> Notice {
+/// What an interrupted run says about itself.
+fn interruption(ended: &FinishedRun<'_>) -> String {
+    let Some(recovery) = ended.recovery else {
+        return String::new();
+    };
+    let at = day_and_time(recovery.interrupted_at, ended.at, ended.zone);
+    let gap = length(recovery.resumed_at.duration_since(recovery.interrupted_at));
+    format!("\ninterrupted {at}, resumed {gap} later by another process")
+}
+
+fn notice(row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind, mut text: String) -> Notice {
+    text.push_str(&interruption(ended));
     Notice {
         kind,
         title: row.text.name.clone(),

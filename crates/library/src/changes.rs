@@ -57,7 +57,7 @@ impl Library {
         self.base.bells().ring_all();
         Ok(StoredSkill {
             words: describe_stored(&skill, &moment, row.timeline.next_at),
-            normalised: self.notes(&checked, normalised.applied),
+            normalised: self.notes(&checked, normalised),
             row,
             record: checked.record,
             missing_tools: checked.missing_tools,

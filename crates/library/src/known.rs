@@ -83,7 +83,10 @@ impl Library {
             limit: Some(MOST_RECORDS),
             ..SkillFilter::default()
         };
-        let rows = self.list_skills(filter).await.unwrap_or_default();
+        let rows = self.list_skills(filter).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "stored skills could not be read");
+            Vec::new()
+        });
         let records: Vec<Record> = rows.iter().map(record).collect();
         let file_rows = self.rows_of_files().await;
         if let Some(skills) = &*self.all.newest.lock()
@@ -114,7 +117,10 @@ impl Library {
             origin: Some(SkillOrigin::File),
             ..SkillFilter::default()
         };
-        let rows = self.list_skills(filter).await.unwrap_or_default();
+        let rows = self.list_skills(filter).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "stored skills could not be read");
+            Vec::new()
+        });
         let rows = rows.into_iter();
         let known = |row: SkillRow| {
             let enabled = row.standing.disabled.is_none();

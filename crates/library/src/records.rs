@@ -151,7 +151,7 @@ impl Library {
                         &self.base.moment(),
                         row.timeline.next_at,
                     ),
-                    normalised: self.notes(&checked, normalised.applied),
+                    normalised: self.notes(&checked, normalised),
                     row: *row,
                     record: checked.record,
                     missing_tools: checked.missing_tools,
@@ -244,12 +244,9 @@ fn known_arguments(step: &Value) -> (Object, bool) {
 }
 
 /// Whether the times of a record are those of the host's zone.
-fn reads_host_zone(checked: &CheckedRecord, applied: &[String]) -> bool {
-    let added = applied
-        .iter()
-        .any(|note| note.starts_with("added timezone"));
+fn reads_host_zone(checked: &CheckedRecord, zone_added: bool) -> bool {
     checked.skill.timing.as_ref().is_some_and(|timing| {
-        timing.interval_minutes.is_none() && (added || timing.timezone.is_none())
+        timing.interval_minutes.is_none() && (zone_added || timing.timezone.is_none())
     })
 }
 
@@ -307,8 +304,13 @@ impl Library {
     }
 
     /// What was mended on the way, and a doubt about the zone of its times.
-    pub(crate) fn notes(&self, checked: &CheckedRecord, mut applied: Vec<String>) -> Vec<String> {
-        if reads_host_zone(checked, &applied) {
+    pub(crate) fn notes(
+        &self,
+        checked: &CheckedRecord,
+        normalised: NormalisedRecord,
+    ) -> Vec<String> {
+        let mut applied = normalised.applied;
+        if reads_host_zone(checked, normalised.zone_added) {
             applied.extend(self.settings.zone_doubt.clone());
         }
         applied

@@ -398,6 +398,7 @@ impl Library {
             outcome,
             failure: Some(failure),
             summary: failure.message.clone(),
+            recovery: None,
             exhausted: None,
             told: false,
             outage: KnownOutage::No,

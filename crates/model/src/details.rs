@@ -1,15 +1,70 @@
 //! What people read about a skill.
 
-/// The descriptive fields of a skill: people see them and find the skill by them; they do not decide how it
-/// runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Details {
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// Who wrote it.
-    pub author: Option<String>,
-    /// Its version, in its author's words.
-    pub version: Option<String>,
-    /// When it was written, in its author's words.
-    pub created: Option<String>,
+use serde_json::{Value, json};
+
+/// Defines [`Details`] and its rows: a field is one line, with its key, what it takes, and what it is for.
+macro_rules! details {
+    ( $( $field:ident: $takes:ident = $help:literal ),+ $(,)? ) => {
+        /// The descriptive fields of a skill: people see them and find the skill by them; they do not decide how it
+        /// runs.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Details {
+            $( #[doc = $help] pub $field: details!(@type $takes), )+
+        }
+
+        impl Details {
+            /// All fields, in the order in which files have them.
+            pub const ROWS: &'static [DetailRow] = &[ $( DetailRow {
+                key: stringify!($field),
+                help: $help,
+                place: DetailPlace::$takes(|details| &mut details.$field),
+            } ),+ ];
+        }
+    };
+    (@type Text) => { Option<String> };
+    (@type Texts) => { Vec<String> };
+}
+
+/// A descriptive field.
+#[derive(Clone, Copy)]
+pub struct DetailRow {
+    /// Its key in files.
+    pub key: &'static str,
+    /// What it is for, in a line of the reference.
+    pub help: &'static str,
+    /// Where its value is kept.
+    pub place: DetailPlace,
+}
+
+/// Where the value of a descriptive field is kept, and so what the field takes.
+#[derive(Clone, Copy)]
+pub enum DetailPlace {
+    /// A text.
+    Text(fn(&mut Details) -> &mut Option<String>),
+    /// A list of texts.
+    Texts(fn(&mut Details) -> &mut Vec<String>),
+}
+
+details! {
+    tags: Texts = "words to find the skill by",
+    author: Text = "who wrote it",
+    version: Text = "its version, in its author's words",
+    created: Text = "when it was written",
+}
+
+impl Details {
+    /// The fields that say something, as the keys and values of a file.
+    pub fn entries(&self) -> Vec<(&'static str, Value)> {
+        let mut all = self.clone();
+        let mut value = |place| match place {
+            DetailPlace::Text(text) => text(&mut all).take().map(|text| json!(text)),
+            DetailPlace::Texts(texts) => {
+                let texts = std::mem::take(texts(&mut all));
+                (!texts.is_empty()).then(|| json!(texts))
+            }
+        };
+        let rows = Self::ROWS.iter();
+        rows.filter_map(|row| Some((row.key, value(row.place)?)))
+            .collect()
+    }
 }

@@ -22,6 +22,7 @@ mod problem;
 mod run;
 mod scatter;
 mod skill;
+mod spend_subject;
 mod step;
 mod step_kind;
 mod text;
@@ -35,7 +36,7 @@ pub use chat::{
     ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest, nearest_name};
-pub use details::Details;
+pub use details::{DetailPlace, DetailRow, Details};
 pub use entry::PromptEntry;
 pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};
@@ -45,7 +46,7 @@ pub use money::{Usage, Usd};
 pub use pattern::fits;
 pub use policy::{
     Budget, BudgetPeriod, DisabledReason, Effects, ExhaustedAction, Expect, FailureClass, Heal,
-    Misfire, Overlap, Policy,
+    Misfire, Overlap, Policy, seconds,
 };
 pub use problem::ProblemCode;
 pub use run::{Outcome, RunId, RunStatus, WaitKind};
@@ -53,8 +54,9 @@ pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };
+pub use spend_subject::SpendSubject;
 pub use step::{Confirmation, Input, InputType, Loop, OnError, Step};
-pub use step_kind::{StepKind, Wait};
+pub use step_kind::{StepKind, StepType, Wait};
 pub use text::Text;
 pub use trigger::{SkillEvent, Timing, Trigger};
 pub use visible::{visible, visible_after, visible_json};

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::Authority;
 use crate::choice::choice;
+use crate::{Authority, Object};
 
 choice! {
     /// What repeating a call would do.
@@ -220,5 +221,125 @@ impl Default for Policy {
             tests: Vec::new(),
             authority: None,
         }
+    }
+}
+
+impl Policy {
+    /// The keys and values of a file that say it. What has its default is left out, and rights that no file can say.
+    pub fn entries(&self) -> Vec<(&'static str, Value)> {
+        // Written out, so that a new field does not compile before it is written to files.
+        let Self {
+            enabled,
+            agent_id,
+            max_steps,
+            notify_on_completion,
+            notify_interval_minutes,
+            effects,
+            heal,
+            max_heals,
+            expect,
+            budget,
+            misfire,
+            misfire_window,
+            overlap,
+            preflight,
+            timezone,
+            timeout,
+            concurrency,
+            secrets,
+            tests,
+            authority: _,
+        } = self;
+        let default = Self::default();
+        let window = Some(*misfire_window).filter(|window| *window != default.misfire_window);
+        let all = [
+            ("enabled", differing(enabled, &default.enabled)),
+            ("agent_id", differing(agent_id, &default.agent_id)),
+            ("max_steps", differing(max_steps, &default.max_steps)),
+            (
+                "notify_on_completion",
+                differing(notify_on_completion, &default.notify_on_completion),
+            ),
+            (
+                "notify_interval_minutes",
+                differing(notify_interval_minutes, &default.notify_interval_minutes),
+            ),
+            ("effects", differing(effects, &None)),
+            ("heal", (!heal.is_empty()).then(|| Heal::list(heal))),
+            ("max_heals", differing(max_heals, &default.max_heals)),
+            ("expect", expect.as_ref().map(Expect::value)),
+            ("budget", budget.as_ref().map(Budget::value)),
+            ("misfire", differing(misfire, &default.misfire)),
+            ("misfire_window", window.map(seconds)),
+            ("overlap", differing(overlap, &None)),
+            ("preflight", preflight.clone()),
+            ("timezone", differing(timezone, &None)),
+            ("timeout", timeout.map(seconds)),
+            ("concurrency", differing(concurrency, &None)),
+            ("secrets", differing(secrets, &default.secrets)),
+            ("tests", differing(tests, &default.tests)),
+        ];
+        let given = |(key, value): (_, Option<Value>)| Some((key, value?));
+        all.into_iter().filter_map(given).collect()
+    }
+}
+
+/// A value that is not the default.
+fn differing<T: PartialEq + Serialize>(value: &T, default: &T) -> Option<Value> {
+    (value != default).then(|| json!(value))
+}
+
+/// A length of time as files have it: in seconds.
+pub fn seconds(duration: Duration) -> Value {
+    if duration.subsec_nanos() == 0 {
+        json!(duration.as_secs())
+    } else {
+        json!(duration.as_secs_f64())
+    }
+}
+
+/// The entries that say something.
+fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
+    let given = entries.into_iter();
+    let given = given.filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    Value::Object(given.collect::<Object>())
+}
+
+impl Heal {
+    /// Remedies as the value of a key of a file.
+    pub fn list(heals: &[Self]) -> Value {
+        heals.iter().map(Self::value).collect()
+    }
+
+    fn value(&self) -> Value {
+        let args = Some(&self.args).filter(|args| !args.is_null());
+        object([
+            ("when", (!self.when.is_empty()).then(|| json!(self.when))),
+            ("tool", Some(json!(self.tool))),
+            ("args", args.cloned()),
+        ])
+    }
+}
+
+impl Expect {
+    /// The value of its key in a file.
+    pub fn value(&self) -> Value {
+        object([
+            ("called", differing(&self.called, &Vec::new())),
+            ("that", differing(&self.that, &None)),
+            ("schema", self.schema.clone()),
+        ])
+    }
+}
+
+impl Budget {
+    /// The value of its key in a file.
+    pub fn value(&self) -> Value {
+        object([
+            ("tokens", differing(&self.tokens, &None)),
+            ("cost_usd", differing(&self.cost_usd, &None)),
+            ("per", Some(json!(self.per))),
+            ("on_exhausted", Some(json!(self.on_exhausted))),
+        ])
     }
 }

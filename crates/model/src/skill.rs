@@ -172,6 +172,8 @@ pub struct DomainIndex {
     pub domain: String,
     /// What it is for, in a line.
     pub description: String,
+    /// What people read about it; its tags find all skills of the domain.
+    pub details: Details,
     /// The page that `get_skill: DOMAIN` shows.
     pub text: Text,
 }

@@ -1,9 +1,28 @@
 //! The kinds of steps, and everything about a kind that follows from its value alone.
 //!
-//! A new kind begins here. Its row for files (key, help, fields, reader) is in
-//! `skillfile/src/workflow/kinds.rs`, and how it runs is in `workflow/src/kinds.rs`.
+//! A new kind begins here. Its row for files (help, fields) is in `skillfile/src/fields/step_kinds.rs`, its reader in
+//! `skillfile/src/workflow/kinds.rs`, and how it runs in `workflow/src/kinds.rs`. Other code asks for a property of
+//! a kind below and does not list the kinds.
 
 use serde_json::{Value, json};
+
+use crate::choice::{Choice, choice};
+
+choice! {
+    /// The type of a step: the key that says in a file what the step does, and the word for it in events and JSON.
+    StepType {
+        /// Calls a tool.
+        Tool = "tool",
+        /// Runs a block of Python.
+        Compute = "compute",
+        /// Lets a model work on instructions.
+        Agent = "agent",
+        /// Runs another skill.
+        Skill = "skill",
+        /// Lets time pass.
+        Wait = "wait",
+    }
+}
 
 /// What a step does, as its file says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,15 +69,20 @@ pub enum Wait {
 }
 
 impl StepKind {
+    /// The type of the step.
+    pub fn step_type(&self) -> StepType {
+        match self {
+            Self::Tool { .. } => StepType::Tool,
+            Self::Compute { .. } => StepType::Compute,
+            Self::Agent { .. } => StepType::Agent,
+            Self::Skill { .. } => StepType::Skill,
+            Self::Wait(_) => StepType::Wait,
+        }
+    }
+
     /// The word for this kind of step, as events and files spell it.
     pub fn key(&self) -> &'static str {
-        match self {
-            Self::Tool { .. } => "tool",
-            Self::Compute { .. } => "compute",
-            Self::Agent { .. } => "agent",
-            Self::Skill { .. } => "skill",
-            Self::Wait(_) => "wait",
-        }
+        self.step_type().word()
     }
 
     /// The keys of a step in a file that say it, its own key first. A value that is null or empty
@@ -106,20 +130,42 @@ impl StepKind {
         }
     }
 
-    /// The tool that it calls, which may be a template.
-    pub fn called_tool(&self) -> Option<&str> {
-        match self {
-            Self::Tool { tool, .. } => Some(tool),
-            Self::Compute { .. } | Self::Agent { .. } | Self::Skill { .. } | Self::Wait(_) => None,
-        }
+    /// The tool that it calls with its arguments; both may have templates.
+    pub fn tool_call(&self) -> Option<(&str, &Value)> {
+        let Self::Tool { tool, args } = self else {
+            return None;
+        };
+        Some((tool, args))
+    }
+
+    /// The skill that it runs, which may be a template.
+    pub fn called_skill(&self) -> Option<&str> {
+        let Self::Skill { skill, .. } = self else {
+            return None;
+        };
+        Some(skill)
+    }
+
+    /// The Python that it runs.
+    pub fn code(&self) -> Option<&str> {
+        let Self::Compute { code } = self else {
+            return None;
+        };
+        Some(code)
+    }
+
+    /// The tools that its model may call; none if it asks no model.
+    pub fn offered_tools(&self) -> Option<&[String]> {
+        let Self::Agent { tools, .. } = self else {
+            return None;
+        };
+        Some(tools)
     }
 
     /// The tool that it calls, which a template may name, or the tools that its agent may call.
-    pub fn tools(&self) -> &[String] {
-        match self {
-            Self::Tool { tool, .. } => std::slice::from_ref(tool),
-            Self::Agent { tools, .. } => tools,
-            Self::Compute { .. } | Self::Skill { .. } | Self::Wait(_) => &[],
-        }
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        let called = self.tool_call().map(|(tool, _)| tool);
+        let offered = self.offered_tools().unwrap_or_default();
+        called.into_iter().chain(offered.iter().map(String::as_str))
     }
 }

@@ -5,13 +5,12 @@
 //! and its tools are there (S0.28, S0.59).
 
 use deft_model::{Object, Skill};
-use deft_schedule::parse_zone;
+use deft_schedule::{FireTime, PhraseClock, parse_future, parse_zone, read_phrase};
 use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, Severity, parse};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::names::{WORDED, is_timing, says_when};
-use crate::phrase::{self, Clock, Field};
+use crate::names::{WORDED, is_timing, phrase_field, says_when};
 use crate::place::{self, WrittenRecord};
 use crate::refusal::{Problem, Refusal};
 
@@ -173,8 +172,17 @@ impl Reader<'_> {
         let Some(key) = key.filter(|key| timed && says_when(key)) else {
             return problem;
         };
+        if let Some(refused) = self.unreadable_words(key) {
+            return Problem {
+                hint: refused.hint,
+                ..Problem::new(problem.field, refused.message)
+            };
+        }
         match self.read(key) {
-            Some(Err(refused)) => Problem::new(problem.field, refused.message).hint(refused.hint),
+            Some(Err(refused)) => Problem {
+                hint: refused.hint,
+                ..Problem::new(problem.field, refused.message)
+            },
             Some(Ok(_)) | None if rule == Rule::UnknownKey => {
                 let message = match self.timings() {
                     0 | 1 => format!("{} cannot be read without guessing", self.shown(key)),
@@ -187,18 +195,26 @@ impl Reader<'_> {
         }
     }
 
+    /// Why the words of `when` mean no time, if they stand alone.
+    fn unreadable_words(&self, key: &str) -> Option<deft_schedule::Error> {
+        let text = self.config()?.get(key)?.as_str()?;
+        let alone = key == "when" && self.timings() == 1;
+        let read = || parse_future(text, &self.zone(), self.moment.now).err();
+        alone.then(read).flatten()
+    }
+
     /// What a timing in prose means.
-    fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::PhraseError>> {
+    fn read(&self, key: &str) -> Option<Result<Option<FireTime>, deft_schedule::Error>> {
         let value = self.config()?.get(key)?;
         // A number in quotes is a number that does not fit, and no words, where words are not meant.
         let prose = WORDED.contains(&key) || crate::json::number(value).is_none();
         let text = value.as_str().filter(|_| prose)?;
         let zone = self.zone();
-        let clock = Clock {
+        let clock = PhraseClock {
             now: self.moment.now,
             zone: &zone,
         };
-        Some(phrase::read(text, Field::from_key(key), &clock))
+        Some(read_phrase(text, phrase_field(key), &clock))
     }
 
     /// A timing for messages: its text, or else its name.

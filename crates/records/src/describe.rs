@@ -35,25 +35,33 @@ fn describe_at(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> Strin
     words
 }
 
+/// A schedule in words as seen from now, with its zone, which may have been added unasked: "once, today at
+/// 15:05 (Europe/Berlin)", "every day at 09:00 (Europe/Berlin)". An interval has no zone.
+pub fn describe_schedule(schedule: &Schedule, zone: &TimeZone, now: Timestamp) -> String {
+    match schedule {
+        Schedule::At(at) => {
+            let day = day_and_time(*at, now, zone);
+            format!("once, {day} ({})", zone_name(zone))
+        }
+        Schedule::Cron { .. } => format!("{} ({})", schedule.words(zone), zone_name(zone)),
+        Schedule::Interval { .. } => schedule.words(zone),
+    }
+}
+
 fn describe_time(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
     let zone = zone(skill.timing.as_ref(), moment);
     match schedule(skill, moment) {
-        Some(Schedule::At(at)) => {
+        Some(once @ Schedule::At(at)) => {
             let past = if at < moment.now {
                 ", which has passed"
             } else {
                 ""
             };
-            let day = day_and_time(at, moment.now, &zone);
-            format!("once, {day} ({}){past}", zone_name(&zone))
+            format!("{}{past}", describe_schedule(&once, &zone, moment.now))
         }
         Some(Schedule::Cron { cron, zone }) => {
-            let words = Schedule::Cron {
-                cron,
-                zone: zone.clone(),
-            };
-            // The zone is always said: it may have been added unasked.
-            format!("{} ({})", words.words(&zone), zone_name(&zone))
+            let own = zone.clone();
+            describe_schedule(&Schedule::Cron { cron, zone }, &own, moment.now)
         }
         Some(interval @ Schedule::Interval { .. }) => {
             let said = next.map(|at| {

@@ -24,6 +24,7 @@ pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> Normalised
     given.mend(&[SHAPE]);
     let mut draft = Draft::new(existing.clone(), moment);
     draft.applied = std::mem::take(&mut given.applied);
+    draft.zone_added = given.zone_added;
     forget(&mut draft, &given.record);
     if draft.is_timed()
         && let Some(zone) = json::take(&mut given.record, "timezone")

@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use deft_schedule::PhraseField;
 use deft_skillfile::{Schema, schema};
 use serde_json::Value;
 
@@ -154,6 +155,17 @@ pub(crate) const INTERVALS: &[(&str, f64)] = &[
 
 /// Fields whose value is prose that says when.
 pub(crate) const WORDED: &[&str] = &["schedule", "every", "interval", "when", "at", "in"];
+
+/// How the words of a field of `trigger_config` are read.
+pub(crate) fn phrase_field(key: &str) -> PhraseField {
+    match key {
+        "every" | "interval" => PhraseField::Every,
+        "in" => PhraseField::In,
+        "at" => PhraseField::At,
+        "when" => PhraseField::When,
+        _ => PhraseField::Schedule,
+    }
+}
 
 /// Whether a key of `trigger_config` says when, however it is written.
 pub(crate) fn says_when(key: &str) -> bool {

@@ -137,7 +137,7 @@ fn short_fields() -> Value {
         },
         "trigger_config": {
             "type": ["object", "string", "null"],
-            "description": "When it fires, exactly one of: ONCE {\"in_minutes\": 5}, {\"in_hours\": 2}, {\"at\": \"15:00\"}, {\"at\": \"tomorrow at 9:00\"}; AGAIN AND AGAIN {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"}. Never calculate a time yourself. `timezone` only if the user names one.",
+            "description": "When it fires, exactly one of: ONCE {\"in_minutes\": 5}, {\"in_hours\": 2}, {\"at\": \"15:00\"}, {\"at\": \"tomorrow at 9:00\"}; AGAIN AND AGAIN {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"}; or the words of the user {\"when\": \"weekdays 9:00\"}. Never calculate a time yourself. `timezone` only if the user names one.",
         },
         "required_tools": {
             "type": ["array", "string", "null"],

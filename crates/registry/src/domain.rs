@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_model::{Dialect, DomainIndex, SkillId, Text};
+use deft_model::{Details, Dialect, DomainIndex, SkillId, Text};
 
 use crate::unit::LoadedSkill;
 
@@ -88,6 +88,7 @@ fn overview(domain: &str, skills: &[&LoadedSkill]) -> DomainIndex {
     DomainIndex {
         domain: domain.to_owned(),
         description,
+        details: Details::default(),
         text: Text::from(page.trim_end()),
     }
 }

@@ -65,7 +65,7 @@ fn looks_like_cron(text: &str) -> bool {
 }
 
 /// Begins as a date does; no cron field looks like that.
-fn is_date(word: &str) -> bool {
+pub(crate) fn is_date(word: &str) -> bool {
     let word = word.trim_start_matches(['+', '-']);
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     digits >= 4 && word[digits..].starts_with('-')

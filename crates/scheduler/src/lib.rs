@@ -6,6 +6,7 @@
 
 mod events;
 mod health;
+mod log_lines;
 mod loss;
 mod model_health;
 mod overdue;

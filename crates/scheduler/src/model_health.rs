@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use deft_base::{Error, read_setting};
 use deft_engine::tier;
-use deft_model::{Body, Failure, Outage, StepKind, Tier};
+use deft_model::{Body, Failure, Outage, Step, Tier};
 use deft_outbox::{Kind, Notice};
 use deft_store::{ConversationFilter, NewNotice, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
@@ -134,8 +134,8 @@ impl Scheduler {
                 Body::Steps(workflow) => workflow.steps.as_slice(),
                 Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
             };
-            let asks = |action: &StepKind| matches!(action, StepKind::Agent { .. });
-            tier(skill) == Tier::Agent || steps.iter().any(|step| asks(&step.kind))
+            let asks = |step: &Step| step.kind.offered_tools().is_some();
+            tier(skill) == Tier::Agent || steps.iter().any(asks)
         });
         if thinks {
             return Ok(true);

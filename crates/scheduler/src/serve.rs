@@ -9,13 +9,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_base::Error;
-use deft_model::WaitKind;
+use deft_engine::DriveOutcome;
+use deft_model::{RunId, WaitKind};
 use deft_outbox::Channel;
 use deft_store::SkillRow;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::log_lines;
 use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Pool, Scheduler};
 
@@ -164,10 +166,13 @@ impl Scheduler {
                 let (scheduler, attention) = (self.clone(), pool.attention.clone());
                 pool.tasks.spawn(async move {
                     let run = claimed.run.id.clone();
-                    let driven = scheduler.engine.drive_claimed(claimed, attention).await;
-                    if let Err(error) = driven {
-                        scheduler.loss.note(&error);
-                        tracing::error!(%run, %error, "a run was not driven");
+                    match scheduler.engine.drive_claimed(claimed, attention).await {
+                        Ok(DriveOutcome::Finished(row)) => log_lines::log_failure(&row),
+                        Ok(DriveOutcome::Parked | DriveOutcome::GivenUp) => {}
+                        Err(error) => {
+                            scheduler.loss.note(&error);
+                            tracing::error!(%run, %error, "a run was not driven");
+                        }
                     }
                     drop(place);
                     scheduler.engine.base().bells().runs.notify_waiters();
@@ -236,11 +241,19 @@ impl Scheduler {
         }
     }
 
+    /// Makes runs due again whose process is gone, and logs which. They are not driven here.
+    pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
+        let freed = self.engine.recover().await?;
+        if !freed.is_empty() {
+            log_lines::log_recovery(&self.engine, &freed).await;
+        }
+        Ok(freed)
+    }
+
     async fn recover_orphans(&self) -> Result<(), Error> {
         loop {
-            let freed = self.engine.recover().await?;
+            let freed = self.recover().await?;
             if !freed.is_empty() {
-                tracing::info!(runs = freed.len(), "resuming interrupted runs");
                 self.engine.base().bells().ring_all();
             }
             tokio::time::sleep(RECOVER).await;

@@ -21,6 +21,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
+use crate::log_lines;
 use crate::pool::Late;
 use crate::{Pool, Scheduler, readable_timing};
 
@@ -223,10 +224,12 @@ impl Scheduler {
             };
             drop(stored.send(told.map(|fired| (fired, step))));
             if let Some(begun) = begun {
-                let driven = scheduler.engine.drive_leased(begun, pool.attention).await;
-                if let Err(error) = driven {
-                    scheduler.loss.note(&error);
-                    tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
+                match scheduler.engine.drive_leased(begun, pool.attention).await {
+                    Ok(driven) => log_lines::log_failure(driven.run()),
+                    Err(error) => {
+                        scheduler.loss.note(&error);
+                        tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
+                    }
                 }
             }
             drop(place);

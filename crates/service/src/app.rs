@@ -10,7 +10,7 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
-use deft_model::{Body, Choice, ProblemCode, Skill, StepKind};
+use deft_model::{Body, Choice, ProblemCode, Skill};
 use deft_registry::{Registry, Snapshot};
 use deft_scheduler::Scheduler;
 use deft_store::Store;
@@ -328,13 +328,8 @@ fn blocks(skill: &Skill) -> Vec<&str> {
     let Body::Steps(workflow) = &skill.body else {
         return Vec::new();
     };
-    let mut blocks = Vec::new();
-    for step in &workflow.steps {
-        if let StepKind::Compute { code } = &step.kind {
-            blocks.push(code.as_str());
-        }
-    }
-    blocks
+    let steps = workflow.steps.iter();
+    steps.filter_map(|step| step.kind.code()).collect()
 }
 
 fn no_skills(home: &Home) -> Arc<Snapshot> {
@@ -429,7 +424,8 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::Flags(_) => error
             .problem_code()
             .map_or("invalid_input", ProblemCode::word),
-        Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
+        Error::UnknownRun { .. } => "unknown_run",
+        Error::AmbiguousRun { .. } => "ambiguous",
         Error::UnknownStep { .. } => "unknown_step",
         Error::NotResumable { .. } => "not_resumable",
         Error::Store(problem) => return store::failure(problem),

@@ -8,6 +8,7 @@ use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
 use crate::app::{self, App};
+use crate::ids::{self, IdKind, LAST};
 use crate::store;
 
 /// The jobs of a home, newest first.
@@ -58,10 +59,15 @@ pub fn queue(app: &App, arguments: &Object) -> Done<JobView> {
     view(app, &row)
 }
 
-/// A job, by its id or the beginning of it.
+/// A job, by its id, the beginning of it, or `last`.
 pub fn show(app: &App, id: &str) -> Done<JobView> {
-    let row = app.block_on(app.engine.find_run(id));
-    let row = row.map_err(|error| app::failure(&error))?;
+    let row = match id {
+        LAST => {
+            let newest = ids::last_run(app, filter())?;
+            newest.ok_or_else(|| IdKind::Job.unknown(id))?
+        }
+        id => ids::find_run(app, id)?,
+    };
     if row.skill == JOB_SKILL {
         return view(app, &row);
     }

@@ -7,6 +7,7 @@ use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
 use crate::app::App;
+use crate::ids::LAST;
 use crate::shape::read_stored;
 use crate::store;
 
@@ -51,8 +52,9 @@ impl NoticePages<'_> {
     }
 }
 
-/// Sends messages again that were given up: one, or all of them.
-pub fn retry(app: &App, id: Option<i64>) -> Done<NoticesQueued> {
+/// Sends messages again that were given up: one, by its number or `last`, or all of them.
+pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
+    let id = id.map(|id| number(app, id)).transpose()?;
     let retried = app.engine.store().retry_notices(id, Timestamp::now());
     let queued = app
         .block_on(retried)
@@ -60,11 +62,25 @@ pub fn retry(app: &App, id: Option<i64>) -> Done<NoticesQueued> {
     match (id, queued) {
         (Some(id), 0) => {
             let message = format!("message {id} does not exist or was not given up");
-            let hint = "`deft notices list --dead` shows them";
-            Err(Failure::input("unknown_notice", message).hint(hint))
+            Err(unknown(message))
         }
         _ => Ok(NoticesQueued { queued }),
     }
+}
+
+/// The number of a message; `last` is the newest one that was given up.
+fn number(app: &App, id: &str) -> Done<i64> {
+    if id != LAST {
+        let number = id.parse();
+        return number.map_err(|_| unknown(format!("`{id}` is not the number of a message")));
+    }
+    let newest = list(app, true).next(1)?;
+    let newest = newest.first().map(|notice| notice.id);
+    newest.ok_or_else(|| unknown("no message was given up".to_owned()))
+}
+
+fn unknown(message: String) -> Failure {
+    Failure::input("unknown_notice", message).hint("`deft notices list --dead` shows them")
 }
 
 fn view(row: &NoticeRow) -> Done<NoticeView> {

@@ -102,7 +102,7 @@ async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, d
     engine.library().sync_files().await?;
     // Tools are known after their servers were asked; waiting skills may be among the due ones.
     engine.router().listed().await;
-    engine.recover().await?;
+    scheduler.recover().await?;
     engine.wake_ready().await?;
     let pool = Pool::new(app::max_running(&home.config));
     let mut ticked = Ticked::default();

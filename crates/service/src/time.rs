@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+pub use deft_schedule::length as spoken_length;
 pub use deft_schedule::show;
 
 /// The instant that a text means in a zone.

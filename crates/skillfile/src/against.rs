@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use deft_model::{Body, Handler, Skill, Step, StepKind, nearest, nearest_name};
+use deft_model::{Body, Handler, Skill, Step, nearest, nearest_name};
 use deft_template::has_markup;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ pub fn skills_run_by(skill: &Skill) -> Vec<String> {
         Body::Call { .. } | Body::Instructions(_) | Body::Manual { .. } => &[],
     };
     for step in steps {
-        if let StepKind::Skill { skill, .. } = &step.kind
+        if let Some(skill) = step.kind.called_skill()
             && !has_markup(skill)
         {
             run.push(skill.trim().to_owned());
@@ -110,21 +110,19 @@ impl Check<'_> {
     }
 
     fn step(&mut self, step: &Step) {
-        if let StepKind::Tool { tool, args } = &step.kind
+        if let Some((tool, args)) = step.kind.tool_call()
             && !has_markup(tool)
         {
             self.tool(tool, self.key(step, "tool"));
             self.arguments(step, tool, args);
         }
-        if let StepKind::Skill { skill, .. } = &step.kind
+        if let Some(skill) = step.kind.called_skill()
             && !has_markup(skill)
         {
             self.known_skill(skill.trim(), self.key(step, "skill"));
         }
-        if let StepKind::Agent { tools, .. } = &step.kind {
-            for tool in tools {
-                self.tool(tool, self.key(step, "tools"));
-            }
+        for tool in step.kind.offered_tools().unwrap_or_default() {
+            self.tool(tool, self.key(step, "tools"));
         }
         for heal in &step.heal {
             self.tool(&heal.tool, self.key(step, "heal"));
@@ -221,8 +219,8 @@ impl Check<'_> {
         match self.map(&step.id).and_then(|map| map.get(key)) {
             Some(node) => node.span,
             None => {
-                let tool = step.kind.called_tool();
-                tool.map_or(Span::NONE, |tool| self.place(tool))
+                let tool = step.kind.tool_call();
+                tool.map_or(Span::NONE, |(tool, _)| self.place(tool))
             }
         }
     }

@@ -1,57 +1,41 @@
 //! The descriptive fields of a skill, read the same way in all dialects.
 
-use deft_model::Details;
+use deft_model::{DetailPlace, Details};
 
 use crate::diagnostic::Sink;
 use crate::read::Fields;
 
 /// Reads the descriptive fields from the mapping that holds them: the document itself, or `metadata` of a `SKILL.md`.
 pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Details {
-    Details {
-        tags: fields.texts("tags", sink),
-        author: fields.text("author", sink),
-        version: fields.text("version", sink),
-        created: fields.text("created", sink),
+    let mut details = Details::default();
+    for row in Details::ROWS {
+        match row.place {
+            DetailPlace::Text(text) => *text(&mut details) = fields.text(row.key, sink),
+            DetailPlace::Texts(texts) => *texts(&mut details) = fields.texts(row.key, sink),
+        }
     }
+    details
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
-    use crate::fields::{DETAILS, Field, Kind};
-    use crate::render::details;
     use crate::severity::Severity;
     use crate::yaml;
 
-    /// Each row of the table is read, and written back as it was read.
+    /// Each row is read, and written back as it was read.
     #[test]
-    fn the_table_the_reader_and_the_renderer_name_the_same_keys() {
-        let line = |field: &Field| match field.kind {
-            Kind::Texts => format!("{}: [one, two]\n", field.name),
-            Kind::Text
-            | Kind::Truth
-            | Kind::Filled
-            | Kind::Name
-            | Kind::Count
-            | Kind::Positive
-            | Kind::Integer
-            | Kind::Number
-            | Kind::Duration
-            | Kind::Cron
-            | Kind::Any
-            | Kind::Object
-            | Kind::List
-            | Kind::Choices
-            | Kind::Loop
-            | Kind::Wait
-            | Kind::Words(_)
-            | Kind::OnError
-            | Kind::Classes
-            | Kind::Table(_)
-            | Kind::Open(_)
-            | Kind::Tables(_) => format!("{}: some text\n", field.name),
+    fn all_rows_are_read_and_written() {
+        let sample = |place| match place {
+            DetailPlace::Text(_) => json!("some text"),
+            DetailPlace::Texts(_) => json!(["one", "two"]),
         };
-        let file: String = DETAILS.iter().map(line).collect();
+        let rows = Details::ROWS.iter();
+        let given: Vec<(&str, Value)> = rows.map(|row| (row.key, sample(row.place))).collect();
+        let lines = given.iter().map(|(key, value)| format!("{key}: {value}\n"));
+        let file: String = lines.collect();
         let root = yaml::parse(&file, 0).unwrap().unwrap();
         let fields = Fields {
             map: root.as_mapping().unwrap(),
@@ -59,8 +43,8 @@ mod tests {
             severity: Severity::Error,
         };
         let mut sink = Sink::default();
-        let written = details(&read(&fields, &mut sink));
+        let details = read(&fields, &mut sink);
         assert_eq!(sink.finish(), []);
-        assert_eq!(written, root.as_mapping().unwrap().to_object());
+        assert_eq!(details.entries(), given);
     }
 }

@@ -26,10 +26,9 @@ pub(crate) fn body(
 ) -> Body {
     let mut plan = plan(fields, sink);
     for step in &plan {
-        if let StepKind::Tool { tool, .. } = &step.kind
-            && !tools.contains(tool)
-        {
-            tools.push(tool.clone());
+        let called = step.kind.tool_call().map(|(tool, _)| tool.to_owned());
+        if let Some(tool) = called.filter(|tool| !tools.contains(tool)) {
+            tools.push(tool);
         }
     }
     if plan.len() == 1

@@ -67,8 +67,8 @@ fn table(tables: &[&[Field]], open: bool) -> Value {
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    if KINDS.iter().all(|row| has(row.key)) {
-        let one = |row: &KindRow| json!({"required": [row.key]});
+    if KINDS.iter().all(|row| has(row.key())) {
+        let one = |row: &KindRow| json!({"required": [row.key()]});
         schema["oneOf"] = KINDS.iter().map(one).collect();
     }
     schema

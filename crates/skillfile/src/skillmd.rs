@@ -8,6 +8,7 @@
 use deft_model::DomainIndex;
 
 use crate::agentskills::{self, is_host_key};
+use crate::details;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::document::{Document, Place, Profile};
 use crate::fields::{DETAILS, DOMAIN};
@@ -165,9 +166,11 @@ fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainInde
         )
         .help("add the line that `get_skill` shows for the domain");
     }
+    let details = details::read(fields, sink);
     Some(DomainIndex {
         domain,
         description: description?,
+        details,
         text: page(text),
     })
 }

@@ -166,6 +166,13 @@ pub enum Error {
         reason: String,
     },
 
+    /// A line that should bring a deleted row back does not say which.
+    #[error("no deleted row: `{line}`")]
+    UnreadableLine {
+        /// How it begins.
+        line: String,
+    },
+
     /// The backend refused for a reason that has no variant of its own.
     #[error("the store failed: {reason}")]
     Backend {
@@ -185,6 +192,7 @@ impl Error {
             Self::Fenced { .. }
             | Self::Taken { .. }
             | Self::Changed { .. }
+            | Self::UnreadableLine { .. }
             | Self::Backend { .. }
             | Self::Closed => None,
             Self::NotDone { .. } => Some("wait for it to end, or cancel it first"),

@@ -4,7 +4,7 @@
 //! call will use, and prices nothing. The one scope that it knows is that of a [run](run_scope): its
 //! sum is what the row of the run says when that ends, however it does.
 
-use deft_model::{RunId, Usage, Usd};
+use deft_model::{RunId, SpendSubject, Usage, Usd};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Answer, Lease};
@@ -233,7 +233,7 @@ pub struct SpentRow {
 
 /// The scope of a run. What skills spend that it runs as runs of their own counts there too.
 pub fn run_scope(run: &RunId) -> String {
-    format!("run:{run}")
+    SpendSubject::Run(run.to_string()).to_string()
 }
 
 impl SpentRow {

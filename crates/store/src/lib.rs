@@ -15,7 +15,9 @@ mod revisions;
 mod rows;
 mod runs;
 mod skills;
+mod spend_scope;
 mod sqlite;
+mod trash;
 mod words;
 
 use std::future::Future;
@@ -34,7 +36,9 @@ pub use revisions::{Revisions, ToolCache};
 pub use rows::*;
 pub use runs::{AppendResult, RunHistory, RunQueue};
 pub use skills::*;
+pub use spend_scope::SpendScope;
 pub use sqlite::{Sqlite, SqliteOptions};
+pub use trash::{Trash, TrashItem};
 
 /// The answer of a store, some time later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
@@ -63,6 +67,11 @@ pub trait Store:
     /// Deletes runs that are over, oldest first, with their events and questions, and expired
     /// cached results. Keys and slots of deleted runs stay taken for ever.
     fn prune(&self, wish: Prune) -> Answer<'_, PruneResult>;
+
+    /// The way to bring deleted things back; none for a store that cannot.
+    fn trash(&self) -> Option<&dyn Trash> {
+        None
+    }
 
     /// A number that changes with every write of any process.
     fn version(&self) -> Answer<'_, u64>;

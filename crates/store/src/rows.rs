@@ -125,6 +125,8 @@ pub struct ClaimedRun {
     pub run: RunRow,
     /// The lease.
     pub lease: Lease,
+    /// Whether the run waited, so that no driver was interrupted.
+    pub waited: bool,
     /// Everything that happened so far, oldest first.
     pub events: Vec<StoredEvent>,
 }

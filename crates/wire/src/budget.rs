@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{ExhaustedAction, Usd};
+use deft_model::{ExhaustedAction, SpendSubject, Usd};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,8 @@ pub struct BudgetScope {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScopeUsage {
     /// Without the day.
-    pub scope: String,
+    #[schemars(with = "String")]
+    pub scope: SpendSubject,
     pub calls: u64,
     /// Calls that a crash interrupted, which count in `calls` too.
     pub estimated_calls: u64,

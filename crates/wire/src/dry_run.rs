@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{Effects, FailureClass, Object, Tier};
+use deft_model::{Effects, FailureClass, Object, StepType, Tier};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,8 @@ pub enum DryVerdict {
 pub struct DryStep {
     pub id: String,
     #[serde(rename = "type")]
-    pub kind: String,
+    #[schemars(schema_with = "words::<StepType>")]
+    pub kind: StepType,
     /// 1 for the steps that begin at once, 2 for those that wait for them, …
     pub wave: usize,
     pub verdict: DryVerdict,

@@ -106,6 +106,12 @@ pub enum EventBody {
     ConfirmationRequired(Confirmation),
     /// The question was answered.
     ConfirmationAnswered(ConfirmationAnswer),
+    /// Another process continues a run whose process ended.
+    SkillRecovered {
+        /// The last sign of the process that ended.
+        #[schemars(schema_with = "instant")]
+        interrupted_at: Timestamp,
+    },
     /// A person lets an ended run continue.
     SkillResumed { by: String },
     /// A run succeeded.

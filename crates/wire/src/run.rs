@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::EventView;
+use crate::interruption::{Interruption, StepPosition};
 use crate::notice::NoticeStatus;
 use crate::schema::{words, words_or_null};
 
@@ -130,9 +131,40 @@ pub struct RunDetail {
     pub calls: Vec<CallView>,
     /// What people were told, and whether it arrived.
     pub notices: Vec<RunNotice>,
+    /// Where the run stopped and was continued, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interruptions: Vec<Interruption>,
+    /// How much of the time since its start the run waited: for a person, or to be continued.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ms: u64,
     /// Whether the process that drove the run is gone; only where that was looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_gone: Option<bool>,
+}
+
+impl RunDetail {
+    /// The step that the run is at; steps of nested skills do not count. None for a run without steps.
+    pub fn position(&self) -> Option<StepPosition> {
+        let own = || self.steps.iter().filter(|step| !step.id.contains('/'));
+        let total = own().count();
+        let open = own().position(|step| !step.status.is_over());
+        let number = open.map_or(total, |at| at + 1);
+        (total > 0).then_some(StepPosition { number, total })
+    }
+
+    /// How long the run worked: from its start to its end, without the time that it waited.
+    pub fn worked_ms(&self) -> Option<u64> {
+        let whole = self.run.duration_ms?;
+        Some(whole.saturating_sub(self.waited_ms))
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The answer to `runs show`.
@@ -153,6 +185,13 @@ pub enum StepStatus {
     Skipped,
 }
 
+impl StepStatus {
+    /// Whether nothing follows for the step.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Success | Self::Error | Self::Skipped)
+    }
+}
+
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepView {
@@ -165,6 +204,9 @@ pub struct StepView {
     /// Why it was skipped, or what it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The end of the time that it lets pass, for front ends in this process.
+    #[serde(skip)]
+    pub until: Option<Timestamp>,
     pub attempts: u32,
     pub result: Value,
     pub error: Option<StepError>,

@@ -82,3 +82,37 @@ pub struct SimulatedSlot {
     pub count: u64,
     pub reason: Option<String>,
 }
+
+/// The document of `deft remind` and of `deft schedule add`, `pause`, `resume` and `remove`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScheduleChange {
+    pub skill: String,
+    /// Its name for people.
+    pub name: String,
+    pub change: ScheduleAction,
+    /// The schedule in a sentence, with its zone; none after it was removed.
+    pub words: Option<String>,
+    pub zone: String,
+    /// The next fire.
+    pub next: Option<String>,
+    /// The next fire in words: "tomorrow at 09:00".
+    pub next_words: Option<String>,
+    pub enabled: bool,
+    #[schemars(schema_with = "words_or_null::<DisabledReason>")]
+    pub disabled_reason: Option<DisabledReason>,
+    /// Whether a daemon is up, without which nothing fires.
+    pub daemon_running: bool,
+}
+
+/// What became of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScheduleAction {
+    Set,
+    Paused,
+    Resumed,
+    /// The skill stays without a schedule.
+    Removed,
+    /// The skill was a reminder, and is gone with its schedule.
+    Deleted,
+}

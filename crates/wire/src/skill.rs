@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::schema::{words, words_or_null};
 use crate::skill_body::SkillBody;
+use crate::skill_details::{DetailsView, present};
 
 /// The document of `deft skills list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,9 +116,8 @@ pub struct FileSkill {
 /// The fields of a skill of a file that listings leave out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDetails {
-    pub author: Option<String>,
-    pub version: Option<String>,
-    pub created: Option<String>,
+    #[serde(flatten)]
+    pub described: DetailsView,
     pub priority: i64,
     pub license: Option<String>,
     pub compatibility: Option<String>,
@@ -195,6 +195,11 @@ pub struct StoredSkill {
     pub last_notified_at: Option<String>,
     pub created_at: Option<String>,
     pub updated_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Present if one of its fields is.
+    #[serde(flatten, deserialize_with = "present")]
+    pub described: Option<DetailsView>,
     /// What a person has allowed this revision; present if an agent stored the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<Vec<String>>,
@@ -204,8 +209,8 @@ pub struct StoredSkill {
 mod tests {
     use super::*;
 
-    /// A skill of a file with everything in it, key by key as programs read it.
-    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,"author":null,"version":null,"created":null,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
+    /// A skill of a file with everything in it, key by key as programs read it. `§` are its descriptive fields.
+    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,§,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
 
     /// A skill of a file in a listing that the store does not know.
     const LISTED: &str = r#"{"id":"brief","record_id":null,"agent_id":"default","name":"brief","description":"Brief","domain":null,"tier":"agent","role":"playbook","dialect":"agentskills","origin":"file","path":"/s/brief/SKILL.md","revision":"b2","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"schedule":"0 9 * * *"},"words":"daily at 09:00","next":["2026-01-01T09:00:00+00:00"]},"keywords":["brief"],"tags":[],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null}"#;
@@ -215,10 +220,27 @@ mod tests {
 
     #[test]
     fn a_skill_is_read_and_written_alike() {
-        for (text, is_stored) in [(FILE, false), (LISTED, false), (RECORD, true)] {
-            let skill: SkillView = serde_json::from_str(text).unwrap();
+        let mut details = DetailsView::default();
+        let bare = fields(&details);
+        details.author = Some("Ada".to_owned());
+        let described = format!(r#""tags":["health"],{},"grants""#, fields(&details));
+        let cases = [
+            (FILE.replace('§', &bare), false),
+            (FILE.replace('§', &fields(&details)), false),
+            (LISTED.to_owned(), false),
+            (RECORD.to_owned(), true),
+            (RECORD.replace(r#""grants""#, &described), true),
+        ];
+        for (text, is_stored) in cases {
+            let skill: SkillView = serde_json::from_str(&text).unwrap();
             assert_eq!(matches!(skill, SkillView::Stored(_)), is_stored, "{text}");
             assert_eq!(serde_json::to_string(&skill).unwrap(), text);
         }
+    }
+
+    /// A JSON object without its braces.
+    fn fields(details: &DetailsView) -> String {
+        let text = serde_json::to_string(details).unwrap();
+        text.trim_matches(['{', '}']).to_owned()
     }
 }

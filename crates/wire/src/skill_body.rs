@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
-use deft_model::{InputType, Object};
+use deft_model::{InputType, Object, StepType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -86,7 +86,8 @@ pub struct InputView {
 pub struct StepView {
     pub id: String,
     #[serde(rename = "type")]
-    pub kind: String,
+    #[schemars(schema_with = "words::<StepType>")]
+    pub kind: StepType,
     pub condition: Option<String>,
     pub depends_on: Option<Vec<String>>,
     pub parallel_group: Option<String>,

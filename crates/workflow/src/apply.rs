@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Path;
 use crate::call::Call;
 use crate::event::{Answer, Event, RunStart};
-use crate::machine::{Divergence, Machine};
+use crate::machine::{Divergence, Machine, Recovery};
 use crate::progress::misplaced;
 use crate::size::size;
 use crate::state::{Fatal, FatalKind, Frame, Origin, Phase, Position, Question, Try, TryState};
@@ -84,6 +84,13 @@ impl Machine {
                 ms,
             } => self.closed(path, values, error.as_ref(), *ms),
             Event::Stopped { failure } => self.stop(at, failure),
+            Event::Recovered { interrupted_at } => {
+                self.recovered = Some(Recovery {
+                    interrupted_at: *interrupted_at,
+                    resumed_at: at,
+                });
+                Ok(())
+            }
             Event::Resumed { .. } => {
                 self.resumed(at);
                 Ok(())

@@ -1,6 +1,6 @@
 //! The calls that the interpreter asks the engine to make.
 
-use deft_model::Object;
+use deft_model::{Choice, Object, StepType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -54,18 +54,58 @@ pub enum ExpectLevel {
     Skill,
 }
 
+/// What events tell about a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CallSummary<'a> {
+    /// The tool that it calls.
+    pub tool: Option<&'a str>,
+    /// The skill that it runs.
+    pub skill: Option<&'a str>,
+    /// The arguments of either.
+    pub args: Option<&'a Object>,
+    /// The end of the time that it lets pass.
+    pub until: Option<Timestamp>,
+}
+
 impl Call {
     /// The kind of step, as events spell it; a word of its own for what is no step.
     pub fn key(&self) -> &'static str {
         match self {
-            Self::Tool { .. } => "tool",
-            Self::Compute => "compute",
+            Self::Tool { .. } => StepType::Tool.word(),
+            Self::Compute => StepType::Compute.word(),
             Self::Condition => "condition",
             Self::Expect { .. } => "expect",
-            Self::Agent { .. } => "agent",
-            Self::Skill { .. } => "skill",
-            Self::Wait { .. } => "wait",
+            Self::Agent { .. } => StepType::Agent.word(),
+            Self::Skill { .. } => StepType::Skill.word(),
+            Self::Wait { .. } => StepType::Wait.word(),
         }
+    }
+
+    /// What events tell about it.
+    pub fn summary(&self) -> CallSummary<'_> {
+        let none = CallSummary::default();
+        match self {
+            Self::Tool { tool, args } => CallSummary {
+                tool: Some(tool),
+                args: Some(args),
+                ..none
+            },
+            Self::Skill { skill, args } => CallSummary {
+                skill: Some(skill),
+                args: Some(args),
+                ..none
+            },
+            Self::Wait { until } => CallSummary {
+                until: Some(*until),
+                ..none
+            },
+            Self::Compute | Self::Condition | Self::Expect { .. } | Self::Agent { .. } => none,
+        }
+    }
+
+    /// The end of the time that it lets pass. Such a call is not made: the run is parked until then.
+    pub fn waits_until(&self) -> Option<Timestamp> {
+        self.summary().until
     }
 
     /// The tool that it calls, with its arguments.

@@ -137,7 +137,7 @@ impl DryScope<'_> {
         let tool = name.as_deref().map(|name| (name, &given));
         DryStep {
             id: planned.step.id.clone(),
-            kind: planned.step.kind.key().to_owned(),
+            kind: planned.step.kind.step_type(),
             wave,
             verdict,
             condition: planned.step.condition.clone(),

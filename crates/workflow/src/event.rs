@@ -150,6 +150,11 @@ pub enum Event {
         /// Why: class `cancelled` or `timeout`.
         failure: Failure,
     },
+    /// Another process continues the run: the one that drove it ended without a word.
+    Recovered {
+        /// The last sign of the process that drove it.
+        interrupted_at: Timestamp,
+    },
     /// A person lets an ended run go on.
     Resumed {
         /// Who.
@@ -409,6 +414,7 @@ impl Event {
             Self::Expired { .. } => "expired",
             Self::Closed { .. } => "closed",
             Self::Stopped { .. } => "stopped",
+            Self::Recovered { .. } => "recovered",
             Self::Resumed { .. } => "resumed",
             Self::Finished(_) => "finished",
         }

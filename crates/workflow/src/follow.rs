@@ -54,7 +54,7 @@ impl Machine {
             at: now,
         };
         self.fresh.push(at);
-        if matches!(*begun.call, Call::Wait { .. }) {
+        if begun.call.waits_until().is_some() {
             self.pause(now, at.frame);
         }
         Ok(())
@@ -121,11 +121,8 @@ impl Machine {
             Some(TryState::Calling { call, .. }) => Some(Arc::clone(call)),
             _ => None,
         };
-        let tool = match call.as_deref() {
-            Some(Call::Tool { tool, .. }) => Some(tool),
-            _ => None,
-        };
-        for tool in tool.into_iter().chain(by_model) {
+        let tool = call.as_deref().and_then(|call| call.summary().tool);
+        for tool in tool.into_iter().chain(by_model.iter().map(String::as_str)) {
             self.note_tool(at.frame, tool);
         }
     }

@@ -51,7 +51,7 @@ mod verify;
 mod view_builder;
 mod wait;
 
-pub use call::{Call, ExpectLevel};
+pub use call::{Call, CallSummary, ExpectLevel};
 pub use code::Code;
 pub use dry::dry_run;
 pub use enclosing::EnclosingSkill;
@@ -61,7 +61,7 @@ pub use event::{
 };
 pub use facts::{Facts, Permit};
 pub use inputs::{InputProblem, check_inputs, read_input};
-pub use machine::{AgentStep, Ask, Divergence, Machine, Rules};
+pub use machine::{AgentStep, Ask, Divergence, Machine, Recovery, Rules};
 pub use path::Path;
 pub use placeholder::{mask, mask_value, placeholder, rekey, replace_placeholders};
 pub use plan::{Plan, PlannedCall};

@@ -129,6 +129,16 @@ pub struct Machine {
     /// How many bytes all results have so far.
     pub(crate) results: usize,
     pub(crate) finished: Option<RunEnd>,
+    pub(crate) recovered: Option<Recovery>,
+}
+
+/// A process ended in the middle of a run, and another one continued it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The last sign of the process that ended.
+    pub interrupted_at: Timestamp,
+    /// When the other one continued.
+    pub resumed_at: Timestamp,
 }
 
 /// Something to be looked at when the machine advances. Stale ones are harmless: each is checked
@@ -184,6 +194,7 @@ impl Machine {
             stopped: None,
             results: 0,
             finished: None,
+            recovered: None,
         }
     }
 
@@ -232,6 +243,11 @@ impl Machine {
     /// How the run ended, if it has.
     pub fn finished(&self) -> Option<&RunEnd> {
         self.finished.as_ref()
+    }
+
+    /// The latest interruption of the run, if there was one.
+    pub fn recovery(&self) -> Option<Recovery> {
+        self.recovered
     }
 
     /// Whether a tool was called with success, by a step or by a model.
@@ -291,7 +307,7 @@ impl Machine {
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let step = &frame.plan.steps[at.step].step;
         match &tried.state {
-            TryState::Calling { call, .. } if matches!(**call, Call::Wait { .. }) => {
+            TryState::Calling { call, .. } if call.waits_until().is_some() => {
                 let until = self.waits_until(&path)?;
                 Some(Ask::Sleep { path, until })
             }
@@ -373,10 +389,10 @@ impl Machine {
         if let Call::Expect { of } = **call {
             return self.expect_code(at, of, tried.held.as_ref()?, *now);
         }
-        let source = match (&**call, &planned.step.kind) {
-            (Call::Condition, _) => planned.condition.as_ref().map(Condition::source)?,
-            (_, StepKind::Compute { code }) => code.as_str(),
-            _ => return None,
+        let source = if matches!(**call, Call::Condition) {
+            planned.condition.as_ref().map(Condition::source)?
+        } else {
+            planned.step.kind.code()?
         };
         Some(self.view(at.frame, Some(at))?.code(source, *now))
     }

@@ -15,7 +15,6 @@ use deft_template::{SyntaxError, Template};
 use serde_json::Value;
 
 use crate::expect::Expectation;
-use crate::kinds::CompiledStep;
 use crate::order::{self, Prerequisites};
 use crate::planned::{PlannedStep, Remedy, remedies};
 use crate::sources::{self, Sources};
@@ -131,9 +130,10 @@ impl Plan {
 
     /// True when a step runs Python, so that a worker is worth warming.
     pub fn has_compute(&self) -> bool {
-        let compute = |step: &Step| matches!(step.kind, StepKind::Compute { .. });
         let mut expects = self.steps.iter().map(|planned| &planned.expect);
-        self.steps().any(compute) || self.expect.is_beyond() || expects.any(Expectation::is_beyond)
+        self.steps().any(|step| step.kind.code().is_some())
+            || self.expect.is_beyond()
+            || expects.any(Expectation::is_beyond)
     }
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
@@ -163,17 +163,13 @@ impl Plan {
     /// agents call is not among them.
     pub fn calls(&self) -> Vec<PlannedCall<'_>> {
         let steps = self.steps.iter().filter_map(|planned| {
-            let step = &planned.step;
-            match (&planned.work, &step.kind) {
-                (CompiledStep::Tool { tool, .. }, StepKind::Tool { args, .. }) => {
-                    Some(PlannedCall {
-                        step: Some(&step.id),
-                        tool: tool.is_literal().then(|| tool.source()),
-                        args: step.repeat.is_none().then_some(args),
-                    })
-                }
-                _ => None,
-            }
+            let (step, tool) = (&planned.step, planned.work.tool()?);
+            let (_, args) = step.kind.tool_call()?;
+            Some(PlannedCall {
+                step: Some(&step.id),
+                tool: tool.is_literal().then(|| tool.source()),
+                args: step.repeat.is_none().then_some(args),
+            })
         });
         let heals = self.steps.iter().flat_map(|planned| &planned.heals);
         let heals = heals.chain(&self.heals).map(|heal| PlannedCall {
@@ -195,9 +191,8 @@ impl Plan {
         let called = self.steps.iter().filter_map(|planned| planned.work.tool());
         let called = called.filter(|tool| tool.is_literal());
         let called = called.map(Template::source);
-        let agents = self.steps.iter().filter(|planned| planned.is_agent());
-        let offered = agents.flat_map(|planned| planned.step.kind.tools());
-        let offered = offered.map(String::as_str);
+        let offered = self.steps().filter_map(|step| step.kind.offered_tools());
+        let offered = offered.flatten().map(String::as_str);
         let mending = self
             .steps
             .iter()

@@ -11,7 +11,6 @@ use deft_wire::event::{
 };
 
 use crate::Path;
-use crate::call::Call;
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, Operation, RunEnd, RunStart};
 use crate::public_agent;
 use crate::public_form::{failure, object, seconds, text, value};
@@ -103,6 +102,9 @@ pub fn public(event: &Event) -> Option<EventBody> {
             ..step_begin(path, "skill")
         }),
         Event::Agent { path, event } => return public_agent::public(path, event),
+        Event::Recovered { interrupted_at } => EventBody::SkillRecovered {
+            interrupted_at: *interrupted_at,
+        },
         Event::Resumed { by } => EventBody::SkillResumed { by: text(by) },
         Event::Finished(finished) => run_finished(finished),
         Event::Prepared(_)
@@ -156,18 +158,11 @@ fn step_started(begun: &CallIntent) -> Option<EventBody> {
         attempt: Some(begun.attempt),
         ..step_begin(&begun.path, begun.call.key())
     };
-    match &*begun.call {
-        Call::Tool { tool, args } => {
-            step.tool = Some(text(tool));
-            step.args = Some(object(args));
-        }
-        Call::Skill { skill, args } => {
-            step.skill_id = Some(text(skill));
-            step.args = Some(object(args));
-        }
-        Call::Wait { until } => step.until = Some(*until),
-        Call::Compute | Call::Condition | Call::Expect { .. } | Call::Agent { .. } => {}
-    }
+    let call = begun.call.summary();
+    step.tool = call.tool.map(text);
+    step.skill_id = call.skill.map(text);
+    step.args = call.args.map(object);
+    step.until = call.until;
     Some(match (begun.attempt, item) {
         (1, None) => EventBody::StepStarted(step),
         (1, Some(_)) => EventBody::ItemStarted(step),

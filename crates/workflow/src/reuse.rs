@@ -97,6 +97,7 @@ fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
             | Event::Expired { .. }
             | Event::Closed { .. }
             | Event::Stopped { .. }
+            | Event::Recovered { .. }
             | Event::Resumed { .. }
             | Event::Finished(_) => {}
         }
@@ -142,6 +143,7 @@ fn ending(event: &Event, step: &str) -> Option<StepEnd> {
         | Event::Expired { .. }
         | Event::Closed { .. }
         | Event::Stopped { .. }
+        | Event::Recovered { .. }
         | Event::Resumed { .. }
         | Event::Finished(_) => None,
     }

@@ -24,6 +24,7 @@ pub(crate) fn pending(id: String, kind: &str) -> StepView {
         kind: kind.to_owned(),
         status: StepStatus::Pending,
         reason: None,
+        until: None,
         attempts: 0,
         result: Value::Null,
         error: None,
@@ -52,11 +53,13 @@ impl StepChanges for StepView {
     fn wait(&mut self, status: StepStatus, reason: String) {
         self.status = status;
         self.reason = Some(reason);
+        self.until = None;
     }
 
     fn end(&mut self, at: Timestamp, status: StepStatus) {
         self.status = status;
         self.reason = None;
+        self.until = None;
         self.duration_ms = self.started_at.map(|started| elapsed(started, at));
     }
 

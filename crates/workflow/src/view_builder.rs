@@ -9,7 +9,6 @@ use deft_wire::run::{ItemCounts, StepStatus, StepView};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
 use crate::step_view::{MOST_FAILED, StepChanges, pending, step_error};
 use crate::{Path, Plan};
@@ -150,6 +149,7 @@ impl<'a> ViewBuilder<'a> {
             | Event::Prepared(_)
             | Event::Started(_)
             | Event::Stopped { .. }
+            | Event::Recovered { .. }
             | Event::Resumed { .. } => {}
         }
     }
@@ -180,8 +180,9 @@ impl<'a> ViewBuilder<'a> {
         self.on_step(&begun.path, |view| {
             view.status = StepStatus::Running;
             view.reason = None;
-            if let Call::Wait { until } = *begun.call {
+            if let Some(until) = begun.call.waits_until() {
                 view.wait(StepStatus::Waiting, format!("until {until}"));
+                view.until = Some(until);
             }
             view.started_at.get_or_insert(at);
             if !begun.call.is_judgement() {

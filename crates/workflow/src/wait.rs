@@ -12,7 +12,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::Path;
-use crate::call::Call;
 use crate::event::Event;
 use crate::machine::Machine;
 use crate::scope::NameScope;
@@ -76,10 +75,7 @@ fn wait_of(state: &TryState) -> Option<Timestamp> {
     let TryState::Calling { call, .. } = state else {
         return None;
     };
-    let Call::Wait { until } = **call else {
-        return None;
-    };
-    Some(until)
+    call.waits_until()
 }
 
 /// A length of time: seconds as a number, or words such as `1h30m`.

@@ -3,8 +3,9 @@
 //! A skill that another one runs counts against its own budget and against the caller's, whether it runs
 //! as steps of the same run or as a separate run. Not here: what happens when a budget is spent.
 
-use deft_model::{Budget, BudgetPeriod, ExhaustedAction, RunId, Usd};
-use deft_store::{Limit, RunRow, run_scope};
+use deft_base::{Error, read_stored};
+use deft_model::{Budget, BudgetPeriod, ExhaustedAction, RunId, SpendSubject, Usd};
+use deft_store::{Limit, RunRow, SpendScope, run_scope};
 use deft_workflow::{EnclosingSkill, Event, Path};
 use jiff::civil::Date;
 
@@ -68,8 +69,9 @@ pub fn payers(run: &RunRow, around: Vec<EnclosingSkill>) -> Vec<Payer> {
 
 impl Agents {
     /// The skills outside of a run that pay for it: its agent was asked for it by another run, whose
-    /// call is its key. One that is deleted is over, and pays no more.
-    pub async fn payers_above(&self, run: &RunRow) -> Vec<Payer> {
+    /// call is its key. One that is deleted is over, and pays no more. A journal that cannot be read is an error,
+    /// because a budget in it would be missed.
+    pub async fn payers_above(&self, run: &RunRow) -> Result<Vec<Payer>, Error> {
         let mut payers = Vec::new();
         let mut run = run.clone();
         for _ in 0..DEEPEST {
@@ -78,29 +80,31 @@ impl Agents {
                 break;
             };
             let path = call.split('#').next().unwrap_or(call).to_owned();
-            let Ok(Some(above)) = self.store().run(&RunId::new(above)).await else {
+            let Some(above) = self.store().run(&RunId::new(above)).await? else {
                 break;
             };
-            payers.extend(self.payers_at(&above, &path).await);
+            payers.extend(self.payers_at(&above, &path).await?);
             run = above;
         }
-        payers
+        Ok(payers)
     }
 
     /// The skills of a run that pay for a call of one of its steps, as its journal tells them.
-    async fn payers_at(&self, run: &RunRow, path: &str) -> Vec<Payer> {
+    async fn payers_at(&self, run: &RunRow, path: &str) -> Result<Vec<Payer>, Error> {
         let own = EnclosingSkill {
             skill: run.skill.clone(),
             revision: run.revision.clone(),
             path: None,
         };
         let mut around = vec![own];
-        let stored = self.store().events(Some(&run.id), 0, u32::MAX).await;
-        let stored = stored.unwrap_or_default();
+        let stored = self.store().events(Some(&run.id), 0, u32::MAX).await?;
         for stored in stored.iter().filter(|stored| stored.kind == "entered") {
-            let Ok(Event::Entered {
+            let event = read_stored(&stored.body, || {
+                format!("event {} of run `{}`", stored.seq, run.id)
+            })?;
+            let Event::Entered {
                 path: at, revision, ..
-            }) = serde_json::from_str(&stored.body)
+            } = event
             else {
                 continue;
             };
@@ -117,7 +121,7 @@ impl Agents {
                 });
             }
         }
-        payers(run, around)
+        Ok(payers(run, around))
     }
 
     /// What the skills that pay have as budgets. The first is that of the run.
@@ -144,8 +148,8 @@ impl Agents {
             if per_run || !payer.inside {
                 bounds.push(bound(payer.scope.clone(), BudgetPeriod::Run));
             }
-            let scope = format!("skill:{}@{day}", payer.skill);
-            bounds.push(bound(scope, BudgetPeriod::Day));
+            let scope = SpendScope::on_day(day, SpendSubject::Skill(payer.skill.clone()));
+            bounds.push(bound(scope.to_string(), BudgetPeriod::Day));
         }
         bounds
     }
@@ -155,7 +159,7 @@ impl Agents {
         let budgets = self.budgets();
         let today = self.day_in(None);
         let configured = budgets.agents.get(agent);
-        let scope = format!("agent:{agent}@{today}");
+        let scope = SpendScope::on_day(today, SpendSubject::Agent(agent.to_owned())).to_string();
         // Who has no rule goes by that of all.
         let rule = configured.unwrap_or(&budgets.all).on_exhausted;
         let mut bounds = vec![of_day(scope.clone(), agent, configured, rule)];
@@ -177,8 +181,8 @@ impl Agents {
     /// The budget of all agents together. The agent that exceeds it is paused.
     pub(super) fn bound_of_all(&self, agent: &str) -> Bound {
         let all = &self.budgets().all;
-        let scope = format!("all@{}", self.day_in(None));
-        of_day(scope, agent, Some(all), all.on_exhausted)
+        let scope = SpendScope::on_day(self.day_in(None), SpendSubject::All);
+        of_day(scope.to_string(), agent, Some(all), all.on_exhausted)
     }
 
     /// Today in a zone, or here.

@@ -12,11 +12,12 @@ use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
-use deft_model::{ExhaustedAction, Failure, FailureClass, ModelRequest, Usd};
+use deft_model::{ExhaustedAction, Failure, FailureClass, ModelRequest, SpendSubject, Usd};
 use deft_store::{
-    Estimate, Lease, Limit, Refusal, ReservationResult, Reserve, RunRow, Spend, Write,
+    Estimate, Lease, Limit, Refusal, ReservationResult, Reserve, RunRow, Spend, SpendScope, Write,
 };
 use jiff::Timestamp;
+use jiff::civil::Date;
 use tokio_util::sync::CancellationToken;
 
 pub use pause::AgentPause;
@@ -211,7 +212,7 @@ impl Agents {
             && let LimitHolder::Agent(agent) = &bound.whose
             && bound.then == ExhaustedAction::Pause
             // What one run may spend says nothing about the next one.
-            && !refusal.scope.starts_with("run:")
+            && !is_of_run(&refusal)
         {
             self.pause_for(agent, &failure, &bound.limit).await;
         }
@@ -256,11 +257,6 @@ impl Agents {
 }
 
 fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHolder>) -> Failure {
-    let (what, day) = refusal
-        .scope
-        .split_once('@')
-        .unwrap_or((&refusal.scope, ""));
-    let period = if day.is_empty() { "" } else { " of today" };
     let tokens = refusal.spent_tokens + refusal.reserved_tokens;
     let micros = refusal.spent_micros + refusal.reserved_micros;
     let amount = match (refusal.limit_tokens, refusal.limit_micros) {
@@ -276,7 +272,9 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
         ),
         _ => "it is spent".to_owned(),
     };
-    if !what.starts_with("run:") {
+    if !is_of_run(refusal) {
+        let (what, day) = subject(refusal);
+        let period = if day.is_some() { " of today" } else { "" };
         let message = format!("the budget{period} of `{what}` does not suffice: {amount}");
         return Failure::new(FailureClass::Budget, message)
             .budget(&refusal.scope)
@@ -298,6 +296,20 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
     Failure::new(FailureClass::Budget, message).hint(hint)
 }
 
+/// Whether what one run may spend is spent.
+fn is_of_run(refusal: &Refusal) -> bool {
+    let scope = SpendScope::from_name(&refusal.scope);
+    scope.is_some_and(|scope| matches!(scope.subject, SpendSubject::Run(_)))
+}
+
+/// Whose budget is spent, and on which day.
+fn subject(refusal: &Refusal) -> (String, Option<Date>) {
+    match SpendScope::from_name(&refusal.scope) {
+        Some(scope) => (scope.subject.to_string(), scope.day),
+        None => (refusal.scope.clone(), None),
+    }
+}
+
 /// Whether there would be room if no other call were under way.
 fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
     let fits = |limit: Option<u64>, spent: u64, more: u64| {
@@ -314,7 +326,7 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
 /// The question is not asked, and no agent is paused for it: the budget is not spent. The failure names
 /// no budget, so later slots of the day are not skipped (`slots.rs`).
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
-    let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
+    let (what, _) = subject(&refusal);
     let message = format!(
         "calls under way reserve the rest of the budget of {what}, and the next question may take {} tokens",
         spending.tokens

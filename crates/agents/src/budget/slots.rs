@@ -3,8 +3,10 @@
 
 use deft_base::run_failure;
 use deft_library::PinnedSkill;
-use deft_model::{BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, Usd};
-use deft_store::{RunFilter, SpentFilter};
+use deft_model::{
+    BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, SpendSubject, Usd,
+};
+use deft_store::{RunFilter, SpendScope, SpentFilter};
 
 use super::bounds::micros;
 use super::dollars;
@@ -21,7 +23,7 @@ impl Agents {
             return None;
         }
         let day = self.day_in(skill.policy.timezone.as_deref());
-        let scope = format!("skill:{}@{day}", skill.id);
+        let scope = SpendScope::on_day(day, SpendSubject::Skill(skill.id.to_string())).to_string();
         let filter = SpentFilter {
             scope: Some(scope.clone()),
             ..SpentFilter::default()

@@ -40,7 +40,7 @@ pub(crate) enum Conversations {
     },
     /// Show a conversation
     Show {
-        /// The conversation id or a prefix of it
+        /// The conversation id, a prefix of it, or `last`
         id: String,
     },
     /// Search conversations
@@ -52,10 +52,13 @@ pub(crate) enum Conversations {
         #[arg(long, value_name = "N", default_value = "20")]
         limit: u32,
     },
-    /// Delete a conversation with all its messages
+    /// Delete a conversation with all its messages; `deft undo` brings it back
     Delete {
-        /// The conversation id or a prefix of it
+        /// The conversation id, a prefix of it, or `last`
         id: String,
+        /// Delete without asking
+        #[arg(long, short)]
+        yes: bool,
     },
 }
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod chat;
+mod examples;
 mod rewrite;
 mod runs;
 mod schedule;
@@ -17,14 +18,15 @@ use crate::output::{ColorWhen, Output};
 use crate::progress::say_above;
 
 pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
-pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite};
+pub(crate) use examples::command as command_with_examples;
+pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite, skill_to_explain};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
-pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
+pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, SourceFormat, Validate,
 };
-pub(crate) use time::{Jobs, LogForm, Notices, Tick, Up};
+pub(crate) use time::{Demo, Jobs, LogForm, Logs, Notices, Status, Tick, Up};
 pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
 
 /// A skill engine for AI assistants.
@@ -42,6 +44,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done or skipped, 1 it ran and did not su
      6 a limit was reached, 70 internal error, 130 interrupted.";
 
 #[derive(Clone, Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Global {
     /// The home folder [default: `$DEFT_HOME`, else `~/.deft`]
     #[arg(long, global = true, value_name = "DIR")]
@@ -58,12 +61,29 @@ pub(crate) struct Global {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
+    /// Print each row of a table on one line, with whole ids
+    #[arg(long, global = true)]
+    pub wide: bool,
 }
 
 impl Global {
+    /// What a command line says about the home and the output, if the rest of it asks for help.
+    pub(crate) fn from_words(words: &[std::ffi::OsString]) -> Self {
+        let home = words.iter().position(|word| word == "--home");
+        let home = home.and_then(|at| words.get(at + 1));
+        Self {
+            home: home.map(PathBuf::from),
+            json: false,
+            quiet: true,
+            no_input: true,
+            color: ColorWhen::Auto,
+            wide: false,
+        }
+    }
+
     /// How the command line wants results printed.
     pub(crate) fn output(&self) -> Output {
-        Output::new(self.json, self.quiet, self.color)
+        Output::new(self.json, self.quiet, self.color, self.wide)
     }
 
     /// The home that the command line names.
@@ -86,6 +106,10 @@ impl Global {
 pub(crate) enum Command {
     /// Start deft: run schedules and queued jobs
     Up(Up),
+    /// Show the state of the home on one screen
+    Status(Status),
+    /// Show the log of the daemon
+    Logs(Logs),
     /// Create the home folder with default skills and examples
     Init {
         /// Accept all defaults without asking
@@ -113,7 +137,9 @@ pub(crate) enum Command {
     /// List, show, resume and cancel runs
     #[command(subcommand)]
     Runs(Runs),
-    /// Show and simulate schedules
+    /// Set a reminder in words: `deft remind drink water in 5m`
+    Remind(Remind),
+    /// Show, change and simulate schedules
     #[command(subcommand)]
     Schedule(Schedule),
     /// Run due schedules and queued jobs once, without a daemon
@@ -136,6 +162,12 @@ pub(crate) enum Command {
     /// Show and change settings
     #[command(subcommand)]
     Config(Config),
+    /// Bring back what was deleted last
+    Undo {
+        /// Show what can be brought back
+        #[arg(long)]
+        list: bool,
+    },
     /// Run one command line exactly as a model would write it
     Cmd {
         /// For example `get_skill: email` or `tasks.search --help`
@@ -143,6 +175,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         roots: Roots,
     },
+    /// Show what deft does after a crash
+    #[command(subcommand)]
+    Demo(Demo),
     /// Print JSON Schemas for editors and other programs
     Schema {
         /// The document that the schema describes
@@ -152,6 +187,12 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Write manual pages
+    Man {
+        /// The folder to write them to
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
     },
     /// The sandbox that compute blocks run in; deft starts it by itself
     #[command(hide = true)]

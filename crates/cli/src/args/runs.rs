@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 
 use super::Roots;
+use crate::complete;
 use crate::pages::Extent;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Run {
     /// The skill, by id or name
+    #[arg(add = complete::skills())]
     pub name: String,
     /// An input as `name=value`; `--name value` works too
     #[arg(long = "input", value_name = "NAME=VALUE")]
@@ -39,12 +41,14 @@ pub(crate) enum Runs {
     List(RunList),
     /// Show one run and its steps
     Show {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
+        #[arg(add = complete::runs())]
         id: String,
     },
     /// Show the events of a run
     Logs {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
+        #[arg(add = complete::runs())]
         id: String,
         /// Follow until the run ends
         #[arg(long, short)]
@@ -52,14 +56,16 @@ pub(crate) enum Runs {
     },
     /// Cancel a run
     Cancel {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
+        #[arg(add = complete::runs())]
         id: String,
     },
     /// Resume a failed run
     Resume(Resume),
     /// Run again with the same inputs
     Rerun {
-        /// The run id or a prefix of it
+        /// The run id, a prefix of it, or `last`
+        #[arg(add = complete::runs())]
         id: String,
         /// Reuse the results of the steps before this one
         #[arg(long, value_name = "STEP")]
@@ -72,7 +78,7 @@ pub(crate) enum Runs {
     },
     /// Export a run with its events and its skill as one JSON document
     Export(Export),
-    /// Delete old finished runs with their events and results
+    /// Delete old finished runs with their events and results; `deft undo` brings them back
     Prune(RunPrune),
 }
 
@@ -88,6 +94,12 @@ pub(crate) struct RunPrune {
     /// Show what would be deleted without deleting it
     #[arg(long)]
     pub dry_run: bool,
+    /// Delete for good instead of moving to the trash
+    #[arg(long)]
+    pub no_trash: bool,
+    /// Delete without asking
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -107,7 +119,8 @@ pub(crate) struct RunList {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Resume {
-    /// The run id or a prefix of it
+    /// The run id, a prefix of it, or `last`
+    #[arg(add = complete::runs())]
     pub id: String,
     /// The revision of the skill to resume with, if it has changed
     #[arg(long, value_name = "WHICH")]
@@ -127,7 +140,8 @@ pub(crate) enum WhichRevision {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Export {
-    /// The run id or a prefix of it
+    /// The run id, a prefix of it, or `last`
+    #[arg(add = complete::runs())]
     pub id: String,
     /// The file to write [default: print]
     #[arg(long, value_name = "FILE")]
@@ -144,7 +158,7 @@ pub(crate) enum Approvals {
     },
     /// Approve
     Approve {
-        /// The approval id or a prefix of it
+        /// The approval id, a prefix of it, or `last`
         id: String,
         /// Do not ask again for this revision and operation, or for this tool in chats
         #[arg(long)]
@@ -157,12 +171,12 @@ pub(crate) enum Approvals {
     Grants,
     /// Revoke a standing approval
     Revoke {
-        /// The grant id or a prefix of it
+        /// The grant id, a prefix of it, or `last`
         id: String,
     },
     /// Reject, which stops the run
     Reject {
-        /// The approval id or a prefix of it
+        /// The approval id, a prefix of it, or `last`
         id: String,
         /// Skip only this step and continue the run
         #[arg(long)]

@@ -1,8 +1,9 @@
-//! `deft schedule …`.
+//! `deft remind` and `deft schedule …`.
 
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::Roots;
+use crate::complete;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
@@ -17,11 +18,55 @@ pub(crate) enum Schedule {
     Preview(Preview),
     /// Simulate a period: what would run, be missed or be coalesced
     Simulate(Simulate),
+    /// Give a skill a schedule, in words
+    Add(ScheduleAdd),
+    /// Stop a skill from firing until it is resumed
+    Pause {
+        /// The skill, by id or name
+        #[arg(required = true, add = complete::skills())]
+        name: Vec<String>,
+    },
+    /// Let a paused skill fire again
+    Resume {
+        /// The skill, by id or name
+        #[arg(required = true, add = complete::skills())]
+        name: Vec<String>,
+    },
+    /// Remove the schedule of a skill; a reminder is deleted
+    Remove {
+        /// The skill, by id or name
+        #[arg(required = true, add = complete::skills())]
+        name: Vec<String>,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Remind {
+    /// The text and the time, in either order; quotes are optional
+    #[arg(required = true, value_name = "TEXT WHEN")]
+    pub words: Vec<String>,
+    /// The time zone [default: the host's]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ScheduleAdd {
+    /// The skill, by id or name
+    #[arg(add = complete::skills())]
+    pub name: String,
+    /// When it fires, in words or as a cron expression
+    #[arg(required = true, value_name = "WHEN")]
+    pub when: Vec<String>,
+    /// The time zone [default: the host's]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Next {
     /// The skill, by id or name
+    #[arg(add = complete::skills())]
     pub name: String,
     /// Number of fires to show
     #[arg(short, default_value_t = 5, value_parser = count())]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 use super::Roots;
+use crate::complete;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Skills {
@@ -13,6 +14,7 @@ pub(crate) enum Skills {
     /// Show one skill
     Show {
         /// Its id or name
+        #[arg(add = complete::skills())]
         name: String,
         #[command(flatten)]
         roots: Roots,
@@ -29,22 +31,29 @@ pub(crate) enum Skills {
     /// Enable a skill and reset its failure count
     Enable {
         /// The skill's id, number or name
+        #[arg(add = complete::skills())]
         name: String,
     },
     /// Disable a skill
     Disable {
         /// The skill's id, number or name
+        #[arg(add = complete::skills())]
         name: String,
     },
     /// Drop the changes of assistants to a file skill, so that the file counts again
     Restore {
         /// The skill's id, number or name
+        #[arg(add = complete::skills())]
         name: String,
     },
-    /// Delete a stored skill, or a skill file in the home
+    /// Delete a stored skill, or a skill file in the home; `deft undo` brings it back
     Delete {
         /// The skill's id, number or name
+        #[arg(add = complete::skills())]
         name: String,
+        /// Delete without asking
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Import skills into the home
     Import(Import),

@@ -1,4 +1,4 @@
-//! `deft up`, `deft tick`, `deft jobs …`, `deft notices …`, `deft init` and `deft doctor`.
+//! `deft up`, `deft status`, `deft logs`, `deft demo`, `deft tick`, `deft jobs …`, `deft notices …`, `deft init` and `deft doctor`.
 
 use std::time::Duration;
 
@@ -29,6 +29,29 @@ pub(crate) enum LogForm {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct Status {
+    /// Redraw the screen as things change, and answer approvals by key
+    #[arg(long)]
+    pub watch: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Logs {
+    /// Follow new lines until interrupted
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Number of lines to show
+    #[arg(short, default_value_t = 50)]
+    pub n: usize,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Demo {
+    /// Kill a run with SIGKILL, resume it, and verify that no step ran twice
+    Crash,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct Tick {
     /// The time to use for schedules; leases use the real clock
     #[arg(long, value_name = "TIME")]
@@ -53,7 +76,7 @@ pub(crate) enum Jobs {
     },
     /// Show one job
     Show {
-        /// The job id or a prefix of it
+        /// The job id, a prefix of it, or `last`
         id: String,
     },
     /// Pause the job queue
@@ -74,8 +97,8 @@ pub(crate) enum Notices {
     },
     /// Retry undelivered notices
     Retry {
-        /// The notice's number [default: all undelivered ones]
-        id: Option<i64>,
+        /// The notice's number, or `last` [default: all undelivered ones]
+        id: Option<String>,
     },
 }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::complete;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// List tools
@@ -11,11 +13,13 @@ pub(crate) enum Tools {
     /// Show one tool and its parameters
     Show {
         /// Its name
+        #[arg(add = complete::tools())]
         name: String,
     },
     /// Ask again before calls of a tool in chats (takes back an `always`)
     Forget {
         /// Its name
+        #[arg(add = complete::tools())]
         name: String,
     },
     /// Call a tool
@@ -42,6 +46,7 @@ pub(crate) struct ToolList {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ToolCall {
     /// The tool's name
+    #[arg(add = complete::tools())]
     pub name: String,
     /// Arguments as `name=value`; JSON values are parsed
     #[arg(value_name = "NAME=VALUE")]

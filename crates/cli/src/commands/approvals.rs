@@ -2,12 +2,15 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::args::{Approvals, Global};
 use crate::failure::Done;
-use crate::output::{Fit, Output, local, table_of};
+use crate::output::Output;
+use crate::table::{Column, Row, Table};
+use crate::when;
 use deft_service::Lock;
 use deft_service::{App, approvals};
 use deft_wire::approval::{ApprovalAnswer, ApprovalDocument, ApprovalList, ApprovalView};
@@ -56,30 +59,34 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
     } else if approvals.is_empty() {
         output.note("no pending approvals");
     } else {
-        let mut lines = vec![
-            ["id", "run", "skill", "step", "asked", "question", "answer"]
-                .map(str::to_owned)
-                .to_vec(),
+        output.page();
+        let columns = [
+            Column::id("id"),
+            Column::keep("skill"),
+            Column::keep("asked"),
+            Column::keep("answer"),
+            Column::extra("step"),
+            Column::extra("run"),
         ];
-        lines.extend(approvals.iter().map(|approval| line(approval, &app.zone)));
-        let fits = [Fit::Id, Fit::Id, Fit::Cut, Fit::Cut, Fit::Keep];
-        output.data(table_of(&lines, &fits, output.width()))?;
+        let rows = approvals.iter().map(|approval| row(approval, &app.zone));
+        output.table(&Table::new(columns, rows))?;
         output.note("hint: `deft approvals approve ID` or `deft approvals reject ID`");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(approval: &ApprovalView, zone: &TimeZone) -> Vec<String> {
+fn row(approval: &ApprovalView, zone: &TimeZone) -> Row {
     let decision = approval.answer.as_ref().zip(approval.by.as_ref());
-    vec![
-        approval.id.clone(),
-        approval.run.to_string(),
-        approval.skill.clone(),
-        approval.step_id.clone(),
-        local(approval.asked_at, zone),
-        approval.message.replace('\n', " "),
-        decision.map_or(String::new(), |(answer, by)| format!("{answer} by {by}")),
-    ]
+    let decision = decision.map_or(String::new(), |(answer, by)| format!("{answer} by {by}"));
+    let cells = [
+        approval.id.as_str().into(),
+        approval.skill.as_str().into(),
+        when::short(approval.asked_at, Timestamp::now(), zone).into(),
+        decision.into(),
+        approval.step_id.as_str().into(),
+        approval.run.to_string().into(),
+    ];
+    Row::new(cells).below(Some(approval.message.as_str()))
 }
 
 /// Confirms the answer, and says what continues the run.

@@ -3,17 +3,18 @@
 use std::process::ExitCode;
 
 use deft_service::Workspace;
-use deft_service::budget::{self, ALL, BudgetKey, BudgetRequest};
+use deft_service::budget::{self, BudgetKey, BudgetRequest};
 use deft_service::talk::dollars;
 use deft_service::time;
 use deft_wire::budget::{BudgetScope, BudgetView, PauseEnd, PausedAgent, ScopeUsage};
-use deft_wire::model::Usd;
+use deft_wire::model::{SpendSubject, Usd};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::args::{Budget, BudgetSet, Global};
 use crate::failure::Done;
-use crate::output::{Output, counted, table};
+use crate::output::{Output, counted};
+use crate::table::{Column, Row, Table};
 
 pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -45,12 +46,15 @@ fn show(view: &BudgetView, zone: &TimeZone, output: &Output) -> Done {
         output.document(view)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(page(&view.scopes, output.width()))?;
+    output.table(&page(&view.scopes))?;
     for paused in &view.paused {
         output.data(describe(paused, zone))?;
         output.note(&format!("hint: {}", remedy(paused)));
     }
-    let all = view.scopes.iter().find(|scope| scope.used.scope == ALL);
+    let all = view
+        .scopes
+        .iter()
+        .find(|scope| scope.used.scope == SpendSubject::All);
     if let Some(BudgetScope { used, .. }) = all
         && used.estimated_calls > 0
     {
@@ -86,24 +90,31 @@ fn remedy(paused: &PausedAgent) -> String {
     }
 }
 
-fn page(scopes: &[BudgetScope], width: Option<usize>) -> String {
-    let heads = ["scope", "calls", "tokens", "limit", "cost", "limit", "held"];
-    let mut lines = vec![heads.map(str::to_owned).to_vec()];
-    for scope in scopes {
-        let (used, money) = (&scope.used, scope.limit_usd.map(Usd::from_dollars));
-        lines.push(vec![
-            used.scope.clone(),
-            used.calls.to_string(),
-            (used.input_tokens + used.output_tokens).to_string(),
-            scope
-                .limit_tokens
-                .map_or("-".to_owned(), |most| most.to_string()),
-            dollars(used.cost_usd),
-            money.map_or("-".to_owned(), dollars),
-            held(used),
-        ]);
-    }
-    table(&lines, width)
+fn page(scopes: &[BudgetScope]) -> Table {
+    let columns = [
+        Column::keep("scope"),
+        Column::keep("calls"),
+        Column::keep("tokens"),
+        Column::keep("limit"),
+        Column::keep("cost"),
+        Column::keep("limit"),
+        Column::extra("held"),
+    ];
+    Table::new(columns, scopes.iter().map(row))
+}
+
+fn row(scope: &BudgetScope) -> Row {
+    let (used, money) = (&scope.used, scope.limit_usd.map(Usd::from_dollars));
+    let tokens = scope.limit_tokens.map(|most| most.to_string());
+    Row::new([
+        used.scope.to_string().into(),
+        used.calls.to_string().into(),
+        (used.input_tokens + used.output_tokens).to_string().into(),
+        tokens.unwrap_or_else(|| "-".to_owned()).into(),
+        dollars(used.cost_usd).into(),
+        money.map_or("-".to_owned(), dollars).into(),
+        held(used).into(),
+    ])
 }
 
 /// What calls in progress may still use.
@@ -162,6 +173,7 @@ fn set(args: &BudgetSet, workspace: &Workspace, output: &Output) -> Done {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Paper;
 
     /// A pause that a limit ends, and one that a person ends.
     #[test]
@@ -200,8 +212,8 @@ mod tests {
 
     #[test]
     fn limits_stand_beside_what_was_used() {
-        let used = |scope: &str, calls, tokens, cost| ScopeUsage {
-            scope: scope.to_owned(),
+        let used = |scope: SpendSubject, calls, tokens, cost| ScopeUsage {
+            scope,
             calls,
             input_tokens: tokens,
             cost_usd: Usd::from_micros(cost),
@@ -215,16 +227,28 @@ mod tests {
             on_exhausted: None,
         };
         let scopes = [
-            scope(used("all", 3, 3050, 2_500_000), None, Some(5.0)),
-            scope(used("agent:scout", 0, 0, 0), Some(9000), None),
-            scope(used("agent:thinker", 3, 1050, 1200), None, None),
+            scope(used(SpendSubject::All, 3, 3050, 2_500_000), None, Some(5.0)),
+            scope(
+                used(SpendSubject::Agent("scout".to_owned()), 0, 0, 0),
+                Some(9000),
+                None,
+            ),
+            scope(
+                used(SpendSubject::Agent("thinker".to_owned()), 3, 1050, 1200),
+                None,
+                None,
+            ),
         ];
         let expected = "\
-scope          calls  tokens  limit  cost          limit     held
+SCOPE          CALLS  TOKENS  LIMIT  COST          LIMIT     HELD
 all            3      3050    -      2.50 USD      5.00 USD  3 tokens
 agent:scout    0      0       9000   0.00 USD      -         -
 agent:thinker  3      1050    -      0.001200 USD  -         3 tokens
 ";
-        assert_eq!(page(&scopes, None), expected);
+        let paper = Paper {
+            width: None,
+            color: false,
+        };
+        assert_eq!(page(&scopes).print(paper).as_str(), expected);
     }
 }

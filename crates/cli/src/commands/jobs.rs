@@ -1,5 +1,6 @@
 //! `deft jobs …`: background jobs (S0.77 to S0.82).
 
+use std::mem;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -7,8 +8,9 @@ use serde_json::json;
 use crate::args::{Global, Jobs};
 use crate::commands::tools::arguments;
 use crate::failure::Done;
-use crate::output::{Fit, Output, table_of};
+use crate::output::Output;
 use crate::pages::{Extent, ListDocument};
+use crate::table::{Cell, Column, Row, Table, Tone};
 use deft_service::{App, jobs, time};
 use deft_wire::job::{JobDocument, JobView, JobsHalted};
 
@@ -61,12 +63,21 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
             "jobs are halted since {since}; `deft jobs resume` resumes them"
         ));
     }
-    let mut head = Some(["id", "name", "status", "error"].map(str::to_owned));
+    let columns = [
+        Column::id("id"),
+        Column::keep("name"),
+        Column::keep("status"),
+    ];
+    let mut head = true;
+    output.page();
     let read = |wanted| pages.next(wanted);
     let shown = extent.show(output, read, |jobs| {
-        let head = head.take().map(|head| head.to_vec());
-        let lines: Vec<Vec<String>> = head.into_iter().chain(jobs.iter().map(line)).collect();
-        output.data(table_of(&lines, &[Fit::Id], output.width()))
+        let table = Table::new(columns, jobs.iter().map(row));
+        output.table(&if mem::take(&mut head) {
+            table
+        } else {
+            table.headless()
+        })
     })?;
     if shown == 0 {
         output.note("no jobs");
@@ -75,15 +86,17 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(job: &JobView) -> Vec<String> {
-    [
-        job.task_id.as_str(),
-        &job.name,
-        job.status.word(),
-        job.error.as_deref().unwrap_or_default(),
-    ]
-    .map(|text| text.replace('\n', " "))
-    .to_vec()
+fn row(job: &JobView) -> Row {
+    let tone = match job.error {
+        Some(_) => Tone::Bad,
+        None => Tone::Plain,
+    };
+    let cells = [
+        job.task_id.as_str().into(),
+        job.name.as_str().into(),
+        Cell::toned(job.status.word(), tone),
+    ];
+    Row::new(cells).below(job.error.as_deref())
 }
 
 fn show(app: &App, id: &str, output: &Output) -> Done {

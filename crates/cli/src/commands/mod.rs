@@ -5,29 +5,33 @@ mod budget;
 mod chat;
 mod cmd;
 mod config;
+mod demo;
 mod doctor;
 mod init;
 mod jobs;
+mod logs;
+mod man;
 mod mcp;
 mod notices;
 mod overview;
+mod remind;
 mod run;
 mod runs;
 mod schedule;
 mod schema;
 mod skills;
+mod status;
 mod tick;
 pub(crate) mod tools;
+mod undo;
 pub(crate) mod up;
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
-pub(crate) use run::INTERRUPTED;
+pub(crate) use run::{INTERRUPTED, help as run_help};
 
 /// What a person hears who planned something while no daemon runs.
 const NOTHING_IS_UP: &str =
@@ -50,6 +54,10 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         // It has nothing to ask yet, so that both ways are the same.
         Some(Command::Init { yes: _ }) => init::run(global, output),
         Some(Command::Doctor { fix }) => doctor::run(fix, global, output),
+        Some(Command::Status(args)) => status::run(&args, global, output),
+        Some(Command::Logs(args)) => logs::run(&args, global, output),
+        Some(Command::Remind(args)) => remind::run(&args, global, output),
+        Some(Command::Demo(command)) => demo::run(&command, output),
         Some(Command::Tick(args)) => tick::run(&args, global, output),
         Some(Command::Jobs(command)) => jobs::run(&command, global, output),
         Some(Command::Notices(command)) => notices::run(&command, global, output),
@@ -61,16 +69,16 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Budget(command)) => budget::run(&command, global, output),
         Some(Command::Tools(command)) => tools::run(&command, global, output),
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),
+        Some(Command::Undo { list }) => undo::run(list, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),
         Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),
         Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Args::command(), "deft", &mut script);
-            output.content(&String::from_utf8_lossy(&script))?;
+            output.content(&crate::complete::script(shell)?)?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Man { dir }) => man::run(&dir, output),
         Some(Command::Skills(skills)) => run_skills(skills, global, output),
         Some(Command::Export(args)) => skills::export::run(&args, global, output),
     }
@@ -86,7 +94,7 @@ fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) ->
         Skills::Enable { name } => skills::switch::enable(&name, global, output),
         Skills::Disable { name } => skills::switch::disable(&name, global, output),
         Skills::Restore { name } => skills::switch::restore(&name, global, output),
-        Skills::Delete { name } => skills::switch::delete(&name, global, output),
+        Skills::Delete { name, yes } => skills::delete::run(&name, yes, global, output),
         Skills::Import(args) => skills::import::run(&args, global, output),
         Skills::Export(args) => skills::export::run(&args, global, output),
         Skills::Prompt(args) => skills::prompt::run(&args, global, output),

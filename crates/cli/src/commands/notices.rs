@@ -1,14 +1,18 @@
 //! `deft notices …`: messages to people, and whether they arrived.
 
+use std::mem;
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::{Global, Notices};
 use crate::failure::Done;
-use crate::output::{Fit, Output, counted, table_of};
+use crate::output::{Output, counted};
 use crate::pages::{Extent, ListDocument};
-use deft_service::{App, notices, time};
+use crate::table::{Cell, Column, Row, Table, Tone};
+use crate::when;
+use deft_service::{App, notices};
 use deft_wire::notice::NoticeView;
 
 pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
@@ -18,7 +22,7 @@ pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
         }
         Notices::Retry { id } => {
             let app = App::without_skills(&global.workspace())?;
-            let done = retry(&app, *id, output);
+            let done = retry(&app, id.as_deref(), output);
             app.close();
             done
         }
@@ -37,13 +41,16 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
         document.end(&[])?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut head = Some(["ID", "AT", "STATUS", "SKILL", "TEXT"].map(str::to_owned));
+    let mut head = true;
+    output.page();
     let read = |wanted| pages.next(wanted);
     let count = extent.show(output, read, |notices| {
-        let head = head.take().map(|head| head.to_vec());
-        let rows = notices.iter().map(|notice| line(notice, app));
-        let lines: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
-        output.data(table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))
+        let table = Table::new(COLUMNS, notices.iter().map(|notice| row(notice, app)));
+        output.table(&if mem::take(&mut head) {
+            table
+        } else {
+            table.headless()
+        })
     })?;
     if count == 0 {
         output.note("no messages");
@@ -52,21 +59,30 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(notice: &NoticeView, app: &App) -> Vec<String> {
-    let mut text = notice.notice.text.replace('\n', " ");
-    if let Some(error) = &notice.error {
-        text = format!("{text} ({error})");
-    }
-    vec![
-        notice.id.to_string(),
-        time::show(notice.at, &app.zone),
-        notice.status.word().to_owned(),
-        notice.skill.clone().unwrap_or_default(),
-        text,
-    ]
+const COLUMNS: [Column; 5] = [
+    Column::keep("id"),
+    Column::keep("at"),
+    Column::keep("status"),
+    Column::text("text"),
+    Column::extra("skill"),
+];
+
+fn row(notice: &NoticeView, app: &App) -> Row {
+    let tone = match notice.error {
+        Some(_) => Tone::Bad,
+        None => Tone::Plain,
+    };
+    let cells = [
+        notice.id.to_string().into(),
+        when::short(notice.at, Timestamp::now(), &app.zone).into(),
+        Cell::toned(notice.status.word(), tone),
+        notice.notice.text.as_str().into(),
+        notice.skill.as_deref().unwrap_or_default().into(),
+    ];
+    Row::new(cells).below(notice.error.as_deref())
 }
 
-fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
+fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
     let retried = notices::retry(app, id)?;
     if output.json {
         output.document(&json!(retried))?;

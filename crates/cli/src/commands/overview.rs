@@ -1,29 +1,88 @@
 //! `deft` alone: the state of the home, and what to try next.
 use std::process::ExitCode;
 
-use deft_service::skills;
+use deft_service::status::StatusReader;
+use deft_wire::status::StatusView;
 
+use super::status::PLAIN_WIDTH;
+use super::status::render::Frame;
 use crate::args::Global;
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::Output;
+
+/// How many commands are suggested.
+const SUGGESTED: usize = 3;
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
-    let overview = skills::overview(&global.workspace())?;
+    let mut reader = StatusReader::open(&global.workspace())?;
+    let view = reader.read()?;
     if output.json {
-        output.document(&overview)?;
+        output.document(&view)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = format!("{} in {}", counted(overview.skills, "skill"), overview.home);
-    if overview.broken > 0 {
-        text.push_str(&format!(", {} broken", counted(overview.broken, "file")));
+    if !view.home_exists {
+        let home = &view.home;
+        output.data(format!("no home at {home} yet\n\n{}", listed(&NO_HOME)))?;
+        return Ok(ExitCode::SUCCESS);
     }
-    text.push_str("\n\n");
-    text.push_str(match (overview.skills, overview.broken) {
-        (0, _) => "  deft skills new my-skill          write a first skill\n  deft skills import FOLDER         bring skills from elsewhere\n",
-        (_, 0) => "  deft skills list                  all skills\n  deft run NAME                     run one now\n  deft cmd get_skill                what a model sees first\n",
-        _ => "  deft skills doctor                what is broken, and why\n  deft skills list                  all skills\n",
-    });
-    text.push_str("  deft --help                       all commands\n");
-    output.data(text)?;
+    let frame = Frame {
+        view: &view,
+        zone: reader.zone(),
+        width: output.width().unwrap_or(PLAIN_WIDTH),
+        color: output.styles_stdout(),
+        selected: None,
+    };
+    output.data(frame.text().with("\n").with(listed(&suggestions(&view))))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A command and what it does.
+type Suggestion = (&'static str, &'static str);
+
+const NO_HOME: [Suggestion; SUGGESTED] = [
+    ("deft setup", "set up a model, skills and schedules"),
+    ("deft init", "only create the home, with default skills"),
+    ("deft --help", "all commands"),
+];
+
+/// The commands that help most now, the most urgent first.
+fn suggestions(view: &StatusView) -> Vec<Suggestion> {
+    let urgent: [(bool, Suggestion); 5] = [
+        (
+            !view.approvals.is_empty(),
+            ("deft status --watch", "answer the pending approvals"),
+        ),
+        (
+            view.broken > 0,
+            ("deft skills doctor", "what is broken, and why"),
+        ),
+        (
+            !view.failed.is_empty(),
+            (
+                "deft runs list",
+                "what failed; `deft runs show ID` says why",
+            ),
+        ),
+        (
+            view.skills == 0,
+            ("deft skills new my-skill", "write a first skill"),
+        ),
+        (
+            !view.daemon.running,
+            ("deft up", "start the daemon, which runs schedules"),
+        ),
+    ];
+    let urgent = urgent.into_iter().filter(|(holds, _)| *holds);
+    let usual = [
+        ("deft remind drink water in 5m", "set a reminder"),
+        ("deft chat", "talk to the assistant"),
+        ("deft skills list", "all skills"),
+    ];
+    let all = urgent.map(|(_, suggestion)| suggestion).chain(usual);
+    all.take(SUGGESTED).collect()
+}
+
+fn listed(suggestions: &[Suggestion]) -> String {
+    let line = |(command, purpose): &Suggestion| format!("  {command:<31} {purpose}\n");
+    suggestions.iter().map(line).collect()
 }

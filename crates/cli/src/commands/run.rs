@@ -24,6 +24,7 @@ use deft_wire::FailureKind;
 use deft_wire::model::Object;
 
 mod dry;
+pub(crate) mod help;
 mod outcome;
 
 pub(crate) use outcome::exit_code;
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         runs::prepare(&app, &args.name).map_err(|unprepared| broken(unprepared, output))?;
     let inputs = inputs(args, &prepared)?;
     check_own_flags(&prepared, &inputs, output)?;
+    check_missing(&args.name, &prepared, &inputs)?;
     if args.only_show {
         return dry::print(&runs::dry_run(&app, &args.name, &inputs)?, output);
     }
@@ -240,6 +242,32 @@ fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
         inputs.insert(name, value);
     }
     Ok(inputs)
+}
+
+/// Inputs without which the skill does not run are named as they are typed.
+fn check_missing(name: &str, skill: &PreparedSkill, inputs: &Object) -> Done<()> {
+    let missing = skill.inputs().filter(|input| input.needed);
+    let missing: Vec<&str> = missing
+        .map(|input| input.name)
+        .filter(|input| !inputs.contains_key(*input))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let flags: Vec<String> = missing
+        .iter()
+        .map(|name| format!("--{name} VALUE"))
+        .collect();
+    let (noun, verb) = match missing.len() {
+        1 => ("input", "is"),
+        _ => ("inputs", "are"),
+    };
+    let message = format!("{noun} `{}` {verb} missing", missing.join("`, `"));
+    let hint = format!(
+        "`deft run {name} {}`; `deft run {name} --help` describes its inputs",
+        flags.join(" ")
+    );
+    Err(Failure::input("invalid_input", message).hint(hint))
 }
 
 /// An input with the name of a flag of deft is given with `--input`: a flag given in its

@@ -5,6 +5,7 @@ mod calls;
 use std::time::{Duration, Instant};
 
 use deft_service::runs::{Change, PlannedStep, Progress};
+use deft_wire::run::StepStatus;
 use jiff::tz::TimeZone;
 
 use crate::terminal::StyledText;
@@ -19,6 +20,18 @@ enum Mark {
     Failed,
     Tolerated,
     Skipped,
+}
+
+impl Mark {
+    /// The mark of a step of a run that continues.
+    fn from_status(status: StepStatus) -> Self {
+        match status {
+            StepStatus::Success => Self::Done,
+            StepStatus::Skipped => Self::Skipped,
+            StepStatus::Error => Self::Failed,
+            StepStatus::Pending | StepStatus::Running | StepStatus::Waiting => Self::Pending,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -64,9 +77,11 @@ const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛
 const NOTE: usize = 100;
 
 impl Tree {
-    /// A tree of steps that have not begun. Times are shown in `zone`.
+    /// A tree of steps as they stand. Times are shown in `zone`.
     pub(crate) fn new(steps: Vec<PlannedStep>, color: bool, zone: TimeZone) -> Self {
         let lines = steps.into_iter().map(|step| Line {
+            mark: Mark::from_status(step.status),
+            note: step.took.map_or(String::new(), duration),
             what: step.what,
             ..Line::new(&step.id)
         });
@@ -319,6 +334,8 @@ mod tests {
         let steps = vec![PlannedStep {
             id: "get".to_owned(),
             what: "fetch".to_owned(),
+            status: StepStatus::Pending,
+            took: None,
         }];
         let zone = TimeZone::get("America/New_York").unwrap();
         let line = Tree::new(steps, false, zone).apply(&progress);

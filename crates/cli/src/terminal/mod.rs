@@ -8,6 +8,7 @@
     reason = "this module is the one that may write to stdout and stderr"
 )]
 
+pub(crate) mod pager;
 mod styled;
 
 use std::io::{self, IsTerminal, Write};
@@ -54,6 +55,9 @@ impl Stream {
 
     /// In one call, so that lines of several threads do not mix.
     fn write_bytes(self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(taken) = pager::take(self, bytes) {
+            return taken;
+        }
         match self {
             Self::Out => write_to(&mut io::stdout().lock(), bytes),
             Self::Err => write_to(&mut io::stderr().lock(), bytes),

@@ -55,6 +55,21 @@ impl StyledText {
         }
     }
 
+    /// The screen of a program that draws over all of it; the cursor is hidden.
+    pub(crate) fn enter_screen() -> Self {
+        Self("\x1b[?1049h\x1b[?25l".to_owned())
+    }
+
+    /// The screen as it was before.
+    pub(crate) fn leave_screen() -> Self {
+        Self("\x1b[?25h\x1b[?1049l".to_owned())
+    }
+
+    /// The beginning of the first line.
+    pub(crate) fn first_line() -> Self {
+        Self("\x1b[H".to_owned())
+    }
+
     /// Everything from here to the end of the screen is emptied.
     pub(crate) fn clear_below() -> Self {
         Self("\x1b[J".to_owned())

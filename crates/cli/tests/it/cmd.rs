@@ -321,21 +321,6 @@ fn schemas_are_of_draft_7() {
 }
 
 #[test]
-fn completions_for_every_shell() {
-    let world = World::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let output = world.output(&["completions", shell]);
-        assert!(output.status.success());
-        assert!(
-            String::from_utf8(output.stdout)
-                .unwrap()
-                .contains("validate"),
-            "{shell}"
-        );
-    }
-}
-
-#[test]
 fn usage_mistakes_exit_2() {
     let world = World::new();
     insta::assert_snapshot!(world.run(&["skils", "list"]));

@@ -207,7 +207,7 @@ fn a_standing_answer_is_listed_and_taken_back() {
     let asked = world.json(&["approvals", "list", "--json"])["approvals"][0].take();
     let of_run = asked["run"].as_str().unwrap();
     assert!(
-        listed.contains(of_run) && listed.contains("asked"),
+        listed.contains(of_run) && listed.contains("ASKED"),
         "{listed}"
     );
     let question = asked["id"].as_str().unwrap();

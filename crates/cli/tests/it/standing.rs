@@ -33,8 +33,11 @@ fn reasons_stand_below_runs() {
     let world = resting();
     let rest = "backoff: it failed; next try at 2090-01-01T01:06:00";
     let listed = world.run(&["runs", "list"]);
-    assert!(listed.contains(&format!("\n  {rest}")), "{listed}");
-    assert!(listed.contains("\n  unknown zone `Mars/Base`"), "{listed}");
+    assert!(listed.contains(&format!("\n    {rest}")), "{listed}");
+    assert!(
+        listed.contains("\n    unknown zone `Mars/Base`"),
+        "{listed}"
+    );
     let skipped = world.json(&["runs", "list", "--outcome", "skipped", "--json"]);
     let id = skipped["runs"][0]["id"].as_str().unwrap();
     let shown = world.run(&["runs", "show", id]);

@@ -33,6 +33,16 @@ impl Terminal {
 
     /// A terminal of so many columns and 40 rows.
     pub(crate) fn sized(world: &World, args: &[&str], columns: u16) -> Self {
+        Self::with_env(world, args, columns, &[])
+    }
+
+    /// The same with more variables in the environment.
+    pub(crate) fn with_env(
+        world: &World,
+        args: &[&str],
+        columns: u16,
+        variables: &[(&str, String)],
+    ) -> Self {
         let (pty, pts) = blocking::open().unwrap();
         pty.resize(Size::new(40, columns)).unwrap();
         let command = blocking::Command::new(env!("CARGO_BIN_EXE_deft"))
@@ -42,7 +52,8 @@ impl Terminal {
             .env("HOME", world.path("user"))
             .env("DEFT_HOME", world.path("home"))
             .env("TERM", "xterm")
-            .env("TZ", "Europe/Berlin");
+            .env("TZ", "Europe/Berlin")
+            .envs(variables.iter().map(|(name, value)| (name, value)));
         let child = command.spawn(pts).unwrap();
         let pty = Arc::new(pty);
         let (sender, output) = channel();
@@ -78,7 +89,7 @@ impl Terminal {
     }
 
     /// Waits until a text was written, also if it was drawn over since.
-    fn until_echo(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn until_echo(&mut self, text: &str) -> &mut Self {
         while !self.raw.contains(text) {
             let Ok(more) = self.output.recv_timeout(PATIENCE) else {
                 panic!("no `{text}` was written:\n{}", self.screen());

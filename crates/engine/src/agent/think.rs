@@ -174,7 +174,13 @@ impl Performer {
         };
         let key = turn.key(job.attempt);
         let above = engine.agents.payers_above(turn.run);
-        let above = self.above.get_or_init(|| above).await;
+        let above = match self.above.get_or_try_init(|| above).await {
+            Ok(above) => above,
+            Err(error) => {
+                let failure = Failure::new(FailureClass::Other, error.to_string());
+                return ModelTurn::failed(failure);
+            }
+        };
         let mut skills = payers(turn.run, job.around.clone());
         skills.extend(above.iter().cloned());
         let paying = Payers {

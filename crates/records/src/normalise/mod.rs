@@ -27,12 +27,16 @@ pub struct NormalisedRecord {
     pub record: Object,
     /// What was changed to get there, in the order in which it was done.
     pub applied: Vec<String>,
+    /// Whether its times got the zone of the host.
+    pub zone_added: bool,
 }
 
 /// A record on its way, with the notes of what was done to it.
 pub(crate) struct Draft<'a> {
     pub record: Object,
     pub applied: Vec<String>,
+    /// Whether its times got the zone of the host.
+    pub zone_added: bool,
     pub moment: &'a Moment,
     /// The zone of times that name none: the host's, or that of the record
     /// that is being changed.
@@ -47,6 +51,7 @@ impl<'a> Draft<'a> {
         Self {
             record,
             applied: Vec::new(),
+            zone_added: false,
             moment,
             zone: moment.zone.clone(),
             changes: false,
@@ -103,6 +108,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn finish(self) -> NormalisedRecord {
         NormalisedRecord {
             applied: self.notes(),
+            zone_added: self.zone_added,
             record: self.record,
         }
     }

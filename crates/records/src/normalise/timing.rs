@@ -5,7 +5,10 @@
 //! another timing, is left for `check`.
 
 use deft_model::Object;
-use deft_schedule::{after, parse_at, parse_zone, show, zone_name};
+use deft_schedule::{
+    FireTime, PhraseClock, after, days_at, parse_at, parse_zone, read_phrase, show, spelled_length,
+    zone_name,
+};
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
@@ -14,8 +17,7 @@ use serde_json::Value;
 
 use super::Draft;
 use crate::json;
-use crate::names::{DELAYS, INTERVALS, WORDED, says_when};
-use crate::phrase::{self, Clock, Field, Time};
+use crate::names::{DELAYS, INTERVALS, WORDED, phrase_field, says_when};
 
 /// Fences and quotes around times, and a zone in front of a cron expression.
 pub(super) fn clean(draft: &mut Draft<'_>) {
@@ -118,7 +120,7 @@ pub(super) fn combine(draft: &mut Draft<'_>) {
     let Some(((first, days), (second, time))) = days.zip(found(["when", "at"])) else {
         return;
     };
-    let cron = phrase::days_at(days.strip_prefix("every ").unwrap_or(days), time);
+    let cron = days_at(days.strip_prefix("every ").unwrap_or(days), time);
     let Some(cron) = cron else {
         return;
     };
@@ -164,10 +166,10 @@ fn delay(key: &str, value: &Value) -> Option<SignedDuration> {
     let unit = DELAYS.iter().find(|(name, _)| *name == key);
     let length = match (unit, json::number(value)) {
         (Some((_, unit)), Some(count)) => seconds(count * unit)?,
-        (Some(_), None) => phrase::length(value.as_str()?)?,
+        (Some(_), None) => spelled_length(value.as_str()?)?,
         (None, _) if key == "in" => {
             let text = value.as_str()?;
-            phrase::length(text.strip_prefix("in ").unwrap_or(text))?
+            spelled_length(text.strip_prefix("in ").unwrap_or(text))?
         }
         (None, _) => return None,
     };
@@ -206,7 +208,7 @@ fn interval(key: &str, value: &Value) -> Option<u64> {
         (Some((_, unit)), Some(count)) => count * unit / 60.0,
         (Some(_), None) => {
             let text = value.as_str()?;
-            phrase::length(text.strip_prefix("every ").unwrap_or(text))?.as_secs_f64() / 60.0
+            spelled_length(text.strip_prefix("every ").unwrap_or(text))?.as_secs_f64() / 60.0
         }
         // A bare number has the unit of the field it stands for.
         (None, Some(count)) if matches!(key, "every" | "interval") => count,
@@ -227,17 +229,17 @@ pub(super) fn words(draft: &mut Draft<'_>) {
     else {
         return;
     };
-    let clock = Clock {
+    let clock = PhraseClock {
         now: draft.moment.now,
         zone: &zone,
     };
-    let Ok(Some(time)) = phrase::read(text, Field::from_key(&key), &clock) else {
+    let Ok(Some(time)) = read_phrase(text, phrase_field(&key), &clock) else {
         return;
     };
     let (field, value) = match time {
-        Time::Cron(cron) => ("schedule", Value::from(cron)),
-        Time::Minutes(minutes) => ("interval_minutes", Value::from(minutes)),
-        Time::At(at) => ("at", show(at, &zone).into()),
+        FireTime::Cron(cron) => ("schedule", Value::from(cron)),
+        FireTime::Minutes(minutes) => ("interval_minutes", Value::from(minutes)),
+        FireTime::At(at) => ("at", show(at, &zone).into()),
     };
     let shown = json::spelled(&value).unwrap_or_default();
     let note = format!("read {key} `{text}` as {field} `{shown}`");
@@ -328,5 +330,6 @@ pub(super) fn add_zone(draft: &mut Draft<'_>) {
     if let Some(name) = name.filter(|_| wants) {
         config.insert("timezone".to_owned(), name.as_str().into());
         draft.note(format!("added timezone {name}"));
+        draft.zone_added = true;
     }
 }

@@ -62,6 +62,7 @@ fn outcome(file: &File, case: &Object) -> Object {
             Ok(record) => NormalisedRecord {
                 record,
                 applied: Vec::new(),
+                zone_added: false,
             },
             Err(refusal) => {
                 let problems = refusal.problems.iter().map(deft_records::Problem::to_value);

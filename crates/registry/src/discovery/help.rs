@@ -183,9 +183,10 @@ fn tagged(snapshot: &Snapshot, tag: &str, unavailable: Unavailable<'_>) -> Resul
     let mut found = search(snapshot, &query);
     found.retain(|loaded| !super::is_hidden(&loaded.skill));
     if found.is_empty() {
-        let tags = snapshot
-            .skills()
-            .flat_map(|loaded| &loaded.skill.details.tags);
+        let of_skills = snapshot.skills().map(|loaded| &loaded.skill.details.tags);
+        let domains = snapshot.domains();
+        let of_domains = domains.map(|(_, domain)| &domain.index.details.tags);
+        let tags = of_skills.chain(of_domains).flatten();
         return Err(Unknown::Tag {
             near: nearest(tag, tags.map(String::as_str)).map(str::to_owned),
             name: tag.to_owned(),

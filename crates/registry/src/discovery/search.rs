@@ -21,13 +21,7 @@ pub struct Query {
 /// The skills that fit, the best first; without words, by id.
 pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a LoadedSkill> {
     let fits = |skill: &Skill| {
-        let same = |tag: &String| {
-            skill
-                .details
-                .tags
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(tag))
-        };
+        let same = |tag: &String| has_tag(snapshot, skill, tag);
         query
             .domain
             .as_ref()
@@ -45,6 +39,17 @@ pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a LoadedSkill>
     // A stable sort keeps the order of ids among equals.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     found.into_iter().map(|(_, loaded)| loaded).collect()
+}
+
+/// Whether a skill or the index of its domain has a tag, whatever the case.
+pub fn has_tag(snapshot: &Snapshot, skill: &Skill, tag: &str) -> bool {
+    let domain = skill.domain.as_deref();
+    let domain = domain.and_then(|name| snapshot.domain(name));
+    let of_domain = domain.map(|domain| &domain.index.details.tags);
+    let mut tags = std::iter::once(&skill.details.tags)
+        .chain(of_domain)
+        .flatten();
+    tags.any(|known| known.eq_ignore_ascii_case(tag))
 }
 
 /// How well a skill fits the words; `None` when one of them occurs nowhere.

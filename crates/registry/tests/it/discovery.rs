@@ -189,6 +189,21 @@ fn get_skill_by_tag() {
     );
 }
 
+/// The tags of a domain find its skills.
+#[test]
+fn get_skill_by_tag_of_a_domain() {
+    let world = world();
+    let index = "---\ndomain: email\ndescription: Email\ntags: [post]\n---\n\n# Email\n";
+    world.write("skills/email/SKILL.md", index);
+    let snapshot = world.load();
+    let found = ask(&snapshot, "tag:Post");
+    assert!(found.contains("email.draft"), "{found}");
+    assert!(found.contains("email.send"), "{found}");
+    assert!(!found.contains("tasks.search"), "{found}");
+    let near = "Unknown tag: pots (unknown_tag, near Some(\"post\"))";
+    assert_eq!(ask(&snapshot, "tag:pots"), near);
+}
+
 /// S2.31, S2.45: a page whose handler is missing says so wherever it is shown.
 #[test]
 fn pages_with_missing_handlers_say_so() {

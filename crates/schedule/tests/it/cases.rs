@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use deft_schedule::{
-    Cron, Error, Schedule, after, minutes, parse_at, parse_duration, parse_zone, show,
+    Cron, Error, Schedule, after, minutes, parse_at, parse_duration, parse_future, parse_zone,
+    show, split_reminder,
 };
 
 #[test]
@@ -40,7 +41,19 @@ fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String
     }
     let zone = parse_zone(zone)?;
     let from = parse_at(from, &zone)?;
+    let mut out = String::new();
     let schedule = match kind {
+        "when" => {
+            let when = parse_future(text, &zone, from)?;
+            writeln!(out, "  {}", when.canonical(&zone)).expect("a string");
+            when.schedule(&zone, from)?
+        }
+        "remind" => {
+            let words: Vec<&str> = text.split('/').collect();
+            let reminder = split_reminder(&words, &zone, from)?;
+            writeln!(out, "  {:?}, {:?}", reminder.text, reminder.when).expect("a string");
+            parse_future(&reminder.when, &zone, from)?.schedule(&zone, from)?
+        }
         "cron" => {
             let cron = Cron::parse(text)?;
             cron.check(&zone, from)?;
@@ -61,7 +74,7 @@ fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String
         }
         kind => panic!("no such kind of case: {kind}"),
     };
-    let mut out = format!("  {}\n", schedule.words(&zone));
+    writeln!(out, "  {}", schedule.words(&zone)).expect("a string");
     for fire in schedule.next(from, n.parse().expect("a number")) {
         writeln!(out, "  {}", show(fire, &zone)).expect("a string");
     }

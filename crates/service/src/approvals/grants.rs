@@ -1,10 +1,13 @@
 //! Answers that hold for later questions.
 
+use std::cmp::Reverse;
+
 use deft_store::Grant;
+use deft_wire::Done;
 use deft_wire::approval::GrantView;
-use deft_wire::{Done, Failure};
 
 use crate::app::App;
+use crate::ids::IdKind;
 use crate::shape::read_stored;
 use crate::store;
 
@@ -19,7 +22,7 @@ pub fn revoke(app: &App, id: &str) -> Done<GrantView> {
     let revoked = app.block_on(app.engine.store().revoke(&grant.id));
     if !revoked.map_err(|error| store::failure(&error))? {
         // Another process has revoked it meanwhile.
-        return Err(unknown(id));
+        return Err(IdKind::Grant.unknown(id));
     }
     view(&grant)
 }
@@ -29,24 +32,12 @@ fn rows(app: &App) -> Done<Vec<Grant>> {
     grants.map_err(|error| store::failure(&error))
 }
 
-/// The grant that an id, or the beginning of one, means.
+/// The grant that an id, the beginning of one, or `last` means.
 fn find(app: &App, id: &str) -> Done<Grant> {
-    let mut found = rows(app)?
-        .into_iter()
-        .filter(|grant| grant.id.starts_with(id));
-    let grant = found.next().ok_or_else(|| unknown(id))?;
-    match found.next() {
-        Some(_) => Err(
-            Failure::input("ambiguous", format!("`{id}` fits several grants"))
-                .hint("give more of the id"),
-        ),
-        None => Ok(grant),
-    }
-}
-
-fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_grant", format!("unknown grant `{id}`"))
-        .hint("`deft approvals grants` lists them")
+    let mut grants = rows(app)?;
+    grants.sort_by_key(|grant| Reverse(grant.at));
+    let describe = |grant: &Grant| (grant.id.clone(), grant.describes.clone());
+    IdKind::Grant.pick(id, grants, describe)
 }
 
 fn view(grant: &Grant) -> Done<GrantView> {

@@ -4,6 +4,8 @@ mod grants;
 
 pub use grants::{grants, revoke};
 
+use std::cmp::Reverse;
+
 use deft_engine::AnswerReceipt;
 use deft_model::Object;
 use deft_store::ApprovalRow;
@@ -13,6 +15,7 @@ use deft_workflow::Answer;
 use serde_json::Value;
 
 use crate::app::{self, App};
+use crate::ids::{IdKind, LAST};
 use crate::shape::read_stored;
 use crate::store;
 
@@ -78,7 +81,7 @@ fn accepted(id: &str, answered: Result<AnswerReceipt, deft_engine::Error>) -> Do
             let hint = format!("`deft runs show {}` says what became of it", row.run);
             Err(Failure::input("already_answered", message).hint(hint))
         }
-        AnswerReceipt::Gone => Err(unknown(id)),
+        AnswerReceipt::Gone => Err(IdKind::Question.unknown(id)),
     }
 }
 
@@ -87,23 +90,12 @@ fn rows(app: &App, also_answered: bool) -> Done<Vec<ApprovalRow>> {
     rows.map_err(|error| store::failure(&error))
 }
 
-/// The question that an id, or the beginning of one, means.
+/// The question that an id, the beginning of one, or `last` means: the newest one that waits.
 fn find(app: &App, id: &str) -> Done<ApprovalRow> {
-    let rows = rows(app, true)?;
-    let mut found = rows.into_iter().filter(|row| row.asked.id.starts_with(id));
-    let row = found.next().ok_or_else(|| unknown(id))?;
-    match found.next() {
-        Some(_) => Err(
-            Failure::input("ambiguous", format!("`{id}` fits several questions"))
-                .hint("give more of the id"),
-        ),
-        None => Ok(row),
-    }
-}
-
-fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_approval", format!("unknown question `{id}`"))
-        .hint("`deft approvals list` shows what waits")
+    let mut rows = rows(app, id != LAST)?;
+    rows.sort_by_key(|row| Reverse(row.asked.at));
+    let about = |row: &ApprovalRow| format!("{}: {}", row.skill, row.asked.message);
+    IdKind::Question.pick(id, rows, |row| (row.asked.id.clone(), about(row)))
 }
 
 fn view(row: &ApprovalRow) -> Done<ApprovalView> {

@@ -5,6 +5,7 @@
 mod advice;
 
 use deft_config::{BudgetConfig, Editor, config_file, kind_of, read_value};
+use deft_model::SpendSubject;
 use deft_wire::Done;
 use deft_wire::budget::{
     AgentResumed, BudgetChanged, BudgetScope, BudgetView, ScopeUsage, Spending,
@@ -16,9 +17,6 @@ use crate::talk;
 use crate::workspace::Workspace;
 
 pub use advice::{Advice, advise, unpriced};
-
-/// The scope of all calls together.
-pub const ALL: &str = "all";
 
 /// Limits to set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,11 +56,19 @@ impl BudgetKey {
 
 /// What was used today beside the limits.
 pub fn show(workspace: &Workspace) -> Done<BudgetView> {
-    let home = workspace.home()?;
+    // A configuration with a mistake must not pass for one without limits.
+    workspace.home()?;
     let app = App::to_read(workspace)?;
-    let spending = app.block_on(talk::host(&app).spending());
+    let view = read(workspace, &app);
     app.close();
-    Ok(view(spending?, &home.config.budget))
+    view
+}
+
+/// The same from a home that is open.
+pub(crate) fn read(workspace: &Workspace, app: &App) -> Done<BudgetView> {
+    let home = workspace.home_to_read()?;
+    let spending = app.block_on(talk::host(app).spending())?;
+    Ok(view(spending, &home.config.budget))
 }
 
 /// Resumes a paused agent.
@@ -114,8 +120,9 @@ fn path(agent: Option<&str>, key: BudgetKey) -> Vec<String> {
 /// Scopes with limits first, also those in which nothing was used yet.
 fn view(spending: Spending, budget: &BudgetConfig) -> BudgetView {
     let agents = budget.agents.iter();
-    let agents = agents.map(|(name, watch)| (format!("agent:{name}"), Some(&watch.limits)));
-    let limited: Vec<_> = std::iter::once((ALL.to_owned(), Some(&budget.all)))
+    let agents =
+        agents.map(|(name, watch)| (SpendSubject::Agent(name.clone()), Some(&watch.limits)));
+    let limited: Vec<_> = std::iter::once((SpendSubject::All, Some(&budget.all)))
         .chain(agents)
         .collect();
     let others = spending
@@ -124,7 +131,7 @@ fn view(spending: Spending, budget: &BudgetConfig) -> BudgetView {
         .map(|used| (used.scope.clone(), None));
     let others = others.filter(|(name, _)| limited.iter().all(|(known, _)| known != name));
     let scopes = limited.iter().cloned().chain(others);
-    let scope = |(name, limits): (String, Option<&deft_config::Allowance>)| {
+    let scope = |(name, limits): (SpendSubject, Option<&deft_config::Allowance>)| {
         let used = spending.scopes.iter().find(|used| used.scope == name);
         let unused = || ScopeUsage {
             scope: name.clone(),
@@ -166,8 +173,8 @@ mod tests {
         };
         budget.agents.entry("scout".to_owned()).or_default().limits = limits(Some(9000), None);
         let spending = Fake::default().spending().await.unwrap();
-        let used = |scope: &str, input_tokens, cost| ScopeUsage {
-            scope: scope.to_owned(),
+        let used = |scope: SpendSubject, input_tokens, cost| ScopeUsage {
+            scope,
             calls: 3,
             input_tokens,
             output_tokens: 50,
@@ -177,14 +184,14 @@ mod tests {
         };
         let expected = [
             BudgetScope {
-                used: used("all", 3000, 2_500_000),
+                used: used(SpendSubject::All, 3000, 2_500_000),
                 limit_tokens: None,
                 limit_usd: Some(5.0),
                 on_exhausted: Some(ExhaustedAction::Pause),
             },
             BudgetScope {
                 used: ScopeUsage {
-                    scope: "agent:scout".to_owned(),
+                    scope: SpendSubject::Agent("scout".to_owned()),
                     ..ScopeUsage::default()
                 },
                 limit_tokens: Some(9000),
@@ -192,7 +199,7 @@ mod tests {
                 on_exhausted: Some(ExhaustedAction::Pause),
             },
             BudgetScope {
-                used: used("agent:thinker", 1000, 1200),
+                used: used(SpendSubject::Agent("thinker".to_owned()), 1000, 1200),
                 limit_tokens: None,
                 limit_usd: None,
                 on_exhausted: None,

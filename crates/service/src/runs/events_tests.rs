@@ -35,6 +35,7 @@ fn stored() -> Vec<Value> {
         json!({"asked": {"path": "a", "message": "send it?", "default": true,
             "operation": {"kind": "tool", "name": "send", "args": {}}}}),
         json!({"answered": {"path": "a", "answer": "skip", "by": "me"}}),
+        json!({"recovered": {"interrupted_at": "2026-11-15T11:59:00Z"}}),
         json!({"resumed": {"by": "me"}}),
         finished("success", Value::Null),
         finished(

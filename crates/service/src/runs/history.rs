@@ -1,5 +1,6 @@
 //! Runs that are stored: lists, details, events, and what may be done to them from outside.
 
+use deft_engine::{CHAT_SKILL, JOB_SKILL};
 use deft_model::RunId;
 use deft_store::{CancelState, PageEnd, RunFilter, RunRow};
 use deft_wire::event::EventView;
@@ -10,7 +11,9 @@ use jiff::Timestamp;
 
 use super::{find_row, view};
 use crate::app::{self, App};
-use crate::store;
+use crate::skills::SkillCatalog;
+use crate::workspace::Workspace;
+use crate::{ids, store, trash};
 
 /// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +45,23 @@ pub fn list(app: &App, query: RunQuery) -> RunPages<'_> {
         app,
         filter,
         end: None,
+    }
+}
+
+/// Refuses the name of a skill that neither the home nor a run has. A skill that was deleted still has
+/// its runs.
+pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
+    let filter = RunFilter {
+        skill: Some(skill.to_owned()),
+        ..RunFilter::default()
+    };
+    if [CHAT_SKILL, JOB_SKILL].contains(&skill) || ids::last_run(app, filter)?.is_some() {
+        return Ok(());
+    }
+    let catalog = SkillCatalog::open(workspace)?;
+    match catalog.find_row(skill) {
+        Some(_) => Ok(()),
+        None => catalog.find_file(skill).map(drop),
     }
 }
 
@@ -175,10 +195,31 @@ pub fn export(app: &App, id: &str) -> Done<RunArchive> {
         .map_err(|error| app::failure(&error))
 }
 
+/// How runs are deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PruneMode {
+    /// Nothing is deleted.
+    DryRun,
+    /// They move to the trash.
+    Trash,
+    /// They are gone for good.
+    Forever,
+}
+
 /// Deletes runs that ended before an instant, or only says which.
-pub fn prune(app: &App, before: Timestamp, dry_run: bool) -> Done<PrunedRuns> {
-    let pruned = app.block_on(app.engine.prune(before, dry_run));
-    let pruned = pruned.map_err(|error| app::failure(&error))?;
+pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
+    let dry_run = mode == PruneMode::DryRun;
+    let pruned = app.block_on(async {
+        if mode == PruneMode::Trash {
+            let found = app.engine.prune(before, true).await;
+            let found = found.map_err(|error| app::failure(&error))?;
+            if !found.runs.is_empty() {
+                trash::put_runs(&app.engine, app.home(), &found.runs).await?;
+            }
+        }
+        let pruned = app.engine.prune(before, dry_run).await;
+        pruned.map_err(|error| app::failure(&error))
+    })?;
     Ok(PrunedRuns {
         ok: true,
         dry_run,

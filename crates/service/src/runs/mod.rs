@@ -11,13 +11,13 @@ mod start;
 
 pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, drive};
 pub use history::{
-    CancelResult, EventStream, NewEvents, RunPages, RunQuery, cancel, detail, events, export, list,
-    prune, show,
+    CancelResult, EventStream, NewEvents, PruneMode, RunPages, RunQuery, cancel, check_skill,
+    detail, events, export, list, prune, show,
 };
 pub use progress::{Change, Progress};
 pub use start::{
     InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, dry_run, planned_steps, prepare,
-    queue, read_input_file,
+    queue, read_input_file, remaining_steps,
 };
 
 use deft_store::RunRow;
@@ -25,11 +25,11 @@ use deft_wire::Done;
 use deft_wire::run::RunView;
 
 use crate::app::{self, App};
+use crate::ids;
 
-/// The run that an id, or the beginning of one, means.
+/// The run that an id, the beginning of one, or `last` means.
 fn find_row(app: &App, id: &str) -> Done<RunRow> {
-    app.block_on(app.engine.find_run(id))
-        .map_err(|error| app::failure(&error))
+    ids::find_run(app, id)
 }
 
 /// A run without its steps. Secrets are shown by name only.

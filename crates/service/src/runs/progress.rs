@@ -6,7 +6,7 @@ use std::time::Duration;
 use deft_agent::{Event as AgentEvent, EventKind, Interpretation};
 use deft_engine::PublishedEvent;
 use deft_model::{Failure, Object};
-use deft_workflow::{Call, CallEnd, Event, Next, Path, warning};
+use deft_workflow::{CallEnd, Event, Next, Path, warning};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -146,14 +146,9 @@ impl Progress {
         let (path, change) = match &published.event {
             Event::Begun(begun) => {
                 let attempt = begun.attempt;
-                let change = match *begun.call {
-                    Call::Wait { until } => Change::Waits { until },
-                    Call::Tool { .. }
-                    | Call::Compute
-                    | Call::Condition
-                    | Call::Expect { .. }
-                    | Call::Agent { .. }
-                    | Call::Skill { .. } => Change::Began { attempt },
+                let change = match begun.call.waits_until() {
+                    Some(until) => Change::Waits { until },
+                    None => Change::Began { attempt },
                 };
                 (&begun.path, change)
             }
@@ -187,6 +182,7 @@ impl Progress {
             | Event::Expired { .. }
             | Event::Stopped { .. }
             | Event::Continued { .. }
+            | Event::Recovered { .. }
             | Event::Resumed { .. }
             | Event::Finished(_) => return None,
         };

@@ -2,11 +2,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use deft_engine::{Error, Fire};
+use deft_engine::{DETACHED, Error, Fire};
 use deft_model::Object;
 use deft_wire::dry_run::DryRun;
-use deft_wire::run::RunView;
+use deft_wire::run::{RunView, StepStatus};
 use deft_wire::{Done, Failure};
 use deft_workflow::Plan;
 use serde_json::Value;
@@ -61,6 +62,10 @@ pub struct PlannedStep {
     pub id: String,
     /// What it does, in a few words: the tool, `compute`, …
     pub what: String,
+    /// How far it is already, in a run that continues.
+    pub status: StepStatus,
+    /// How long it took, if it is over.
+    pub took: Option<Duration>,
 }
 
 /// A skill that cannot be run.
@@ -112,11 +117,31 @@ pub fn planned_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
     Ok(plan.map_or_else(|_| Vec::new(), |plan| steps(&plan)))
 }
 
+/// The same, with what is over already: a run that is resumed goes on behind it. A failed step is tried
+/// again.
+pub fn remaining_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
+    let detail = super::detail(app, id)?;
+    let mut steps = planned_steps(app, id)?;
+    for step in &mut steps {
+        let known = detail.steps.iter().find(|known| known.id == step.id);
+        let Some(known) = known.filter(|known| known.status != StepStatus::Error) else {
+            continue;
+        };
+        if known.status.is_over() {
+            step.status = known.status;
+            step.took = known.duration_ms.map(Duration::from_millis);
+        }
+    }
+    Ok(steps)
+}
+
 fn steps(plan: &Plan) -> Vec<PlannedStep> {
     let steps = plan.steps();
     let steps = steps.map(|step| PlannedStep {
         id: step.id.clone(),
         what: step.kind.label(),
+        status: StepStatus::Pending,
+        took: None,
     });
     steps.collect()
 }
@@ -129,6 +154,10 @@ pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
 
 /// Stores a run for a daemon.
 pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
+    let start = StartRun {
+        cause: DETACHED.to_owned(),
+        ..start
+    };
     let admitted = app.block_on(app.engine.admit(start.into()));
     view(admitted.map_err(|error| app::failure(&error))?.run())
 }

@@ -2,6 +2,7 @@
 //!
 //! The maths is in `deft-schedule`; here are the skills that it is asked about.
 
+mod change;
 mod simulate;
 mod source;
 
@@ -17,6 +18,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::workspace::Workspace;
 use source::{ScheduledSkill, Source};
 
+pub(crate) use change::{NOTIFY, finish, read_zone, trigger_config};
+pub use change::{add, pause, remove, resume};
 pub use simulate::{SimulationRequest, SimulationResult, simulate};
 
 /// Which fires are wanted.
@@ -93,7 +96,8 @@ pub fn preview(
         now: from,
         ..moment
     };
-    let schedule = deft_records::read_schedule(expression, &moment).map_err(refused)?;
+    let schedule = deft_schedule::parse_schedule(expression, &moment.zone, moment.now);
+    let schedule = schedule.map_err(refused)?;
     Ok(upcoming(&schedule, moment.zone, from, request.count))
 }
 
@@ -172,6 +176,6 @@ fn instant_or(text: Option<&str>, zone: &TimeZone, default: Timestamp) -> Done<T
     text.map_or(Ok(default), |text| instant(text, zone))
 }
 
-fn refused(error: deft_schedule::Error) -> Failure {
+pub(crate) fn refused(error: deft_schedule::Error) -> Failure {
     Failure::input("schedule", error.message).maybe_hint(error.hint)
 }

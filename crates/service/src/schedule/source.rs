@@ -65,17 +65,19 @@ impl Source {
 
     /// The one that a name means.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
-        if let Some(row) = self.0.find_row(name)
-            && let Some(found) = self.read_row(row, now)?
-        {
-            return Ok(found);
+        if let Some(row) = self.0.find_row(name) {
+            match self.read_row(row, now)? {
+                Some(found) => return Ok(found),
+                None if row.text.origin == SkillOrigin::Record => {
+                    return Err(no_schedule(name, "only when asked for"));
+                }
+                None => {}
+            }
         }
         let loaded = self.0.find_file(name)?;
         self.read_file(&loaded.skill, now).ok_or_else(|| {
             let fires = deft_skillfile::words(&loaded.skill, self.moment());
-            let message = format!("skill `{name}` has no schedule: it fires {fires}");
-            Failure::input("no_schedule", message)
-                .hint("`deft schedule list` shows the skills that have one")
+            no_schedule(name, &fires)
         })
     }
 
@@ -132,6 +134,12 @@ impl Source {
             },
         })
     }
+}
+
+fn no_schedule(name: &str, fires: &str) -> Failure {
+    let message = format!("skill `{name}` has no schedule: it fires {fires}");
+    let hint = format!("`deft schedule add {name} \"weekdays 9:00\"` gives it one");
+    Failure::input("no_schedule", message).hint(hint)
 }
 
 /// Why a file that says `enabled: false` does not fire: some default skills wait for their tools.

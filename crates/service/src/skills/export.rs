@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use deft_model::{Body, Dialect, Skill, Step, StepKind};
+use deft_model::{Body, Dialect, Skill, Step};
 use deft_registry::{LoadedSkill, Snapshot};
 use deft_skillfile::{Schema, is_dotted, render, schema};
 use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport, WrittenExport};
@@ -290,7 +290,7 @@ fn lost(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
 fn lost_steps(skill: &Skill) -> Vec<(&'static str, bool)> {
     match &skill.body {
         Body::Steps(workflow) => {
-            let computes = |step: &Step| matches!(step.kind, StepKind::Compute { .. });
+            let computes = |step: &Step| step.kind.code().is_some();
             vec![
                 ("steps", true),
                 ("inputs", !workflow.inputs.is_empty()),

@@ -31,7 +31,9 @@ pub use list::{SkillListing, SkillQuery};
 pub use overview::overview;
 pub use prompt::{prompt, prompt_folders, prompt_tool};
 pub use show::SkillPage;
-pub use switch::{DeletedFrom, SwitchedSkill, delete, disable, enable, restore};
+pub use switch::{
+    DeletedFrom, Deletion, SwitchedSkill, delete, disable, enable, find_deletion, restore,
+};
 pub use validate::{ValidationProfile, validate, validate_file};
 pub use watch::{SkillFileChange, SkillWatch};
 

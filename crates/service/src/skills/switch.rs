@@ -1,10 +1,9 @@
 //! Enables, disables, restores and deletes skills.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use deft_config::Home;
-use deft_engine::Error;
+use deft_engine::{Error, NamedSkill};
 use deft_records::Target;
 use deft_store::SkillRow;
 use deft_wire::skill::StoredSkill;
@@ -13,6 +12,7 @@ use deft_wire::{Done, Failure};
 use super::catalog::{SkillCatalog, missing_tools, stored_skill};
 use crate::app::{self, App};
 use crate::library::Library;
+use crate::trash;
 use crate::workspace::Workspace;
 
 /// A skill whose row was changed.
@@ -71,9 +71,20 @@ fn switched(app: App, row: Result<SkillRow, Error>) -> Done<SwitchedSkill> {
     Ok(switched)
 }
 
-/// Deletes a record from the store, or a file of the home from the disk. Other files are not deft's to
-/// delete. The result names the skill.
-pub fn delete(workspace: &Workspace, name: &str) -> Done<(String, DeletedFrom)> {
+/// What `delete` would delete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    /// The id of the skill.
+    pub skill: String,
+    /// Where it is.
+    pub from: DeletedFrom,
+    /// The files that go with a folder.
+    pub files: Vec<String>,
+}
+
+/// Finds what `delete` would delete: a record of the store, or a file of the home. Other files are not
+/// deft's to delete.
+pub fn find_deletion(workspace: &Workspace, name: &str) -> Done<Deletion> {
     let home = workspace.home()?;
     let snapshot = Library::of_home(&home).load();
     if let Some(loaded) = snapshot.find(name) {
@@ -82,15 +93,45 @@ pub fn delete(workspace: &Workspace, name: &str) -> Done<(String, DeletedFrom)> 
         if let Some(record) = SkillCatalog::open(workspace)?.clash(&skill) {
             return Err(ambiguous(&skill, &path, record));
         }
-        delete_file(&home, &path)?;
-        return Ok((skill, DeletedFrom::File(path)));
+        let path = deletable(&home, path)?;
+        let files = trash::files_below(&path);
+        let from = DeletedFrom::File(path);
+        return Ok(Deletion { skill, from, files });
     }
     let app = App::without_skills(workspace)?;
     let target = Target::Name(name.to_owned());
-    let row = app.block_on(app.engine.library().delete_skill(&target));
-    let row = row.map_err(|error| app::failure(&error))?;
+    let found = app.block_on(app.engine.library().look_up_target(&target));
     app.close();
-    Ok((row.text.skill, DeletedFrom::Record(row.id)))
+    match found.map_err(|error| app::failure(&error))? {
+        NamedSkill::Record(row) | NamedSkill::Gone(row) => Ok(Deletion {
+            skill: row.text.skill,
+            from: DeletedFrom::Record(row.id),
+            files: Vec::new(),
+        }),
+        NamedSkill::File(loaded, _) => Err(not_ours(&loaded.path)),
+    }
+}
+
+/// Moves a skill to the trash.
+pub fn delete(workspace: &Workspace, name: &str) -> Done<Deletion> {
+    let found = find_deletion(workspace, name)?;
+    let home = workspace.locate()?;
+    match &found.from {
+        DeletedFrom::File(path) => trash::put_file(&home, path, &found.skill)?,
+        DeletedFrom::Record(id) => {
+            let app = App::without_skills(workspace)?;
+            let deleted = app.block_on(delete_record(&app, &home, &found.skill, *id));
+            app.close();
+            deleted?;
+        }
+    }
+    Ok(found)
+}
+
+async fn delete_record(app: &App, home: &Path, skill: &str, id: i64) -> Done<()> {
+    trash::put_record(&app.engine, home, skill, id).await?;
+    let deleted = app.engine.library().delete_skill(&Target::Id(id)).await;
+    deleted.map(drop).map_err(|error| app::failure(&error))
 }
 
 fn ambiguous(skill: &str, path: &Path, record: i64) -> Failure {
@@ -103,18 +144,22 @@ fn ambiguous(skill: &str, path: &Path, record: i64) -> Failure {
     Failure::input("ambiguous", message).hint(hint)
 }
 
-fn delete_file(home: &Home, path: &Path) -> Done<()> {
+/// What of a file is deleted: the folder of a `SKILL.md`, else the file.
+fn deletable(home: &Home, path: PathBuf) -> Done<PathBuf> {
     if !path.starts_with(home.skills()) {
-        let message = format!("`{}` is not in the skills of this home", path.display());
-        return Err(Failure::input("not_ours", message).hint("delete the file where it is kept"));
+        return Err(not_ours(&path));
     }
     let folder = path.parent().filter(|folder| *folder != home.skills());
     let is_folder_skill = path
         .file_name()
         .is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
-    let removed = match folder {
-        Some(folder) if is_folder_skill => fs::remove_dir_all(folder),
-        _ => fs::remove_file(path),
-    };
-    removed.map_err(|problem| Failure::file(path, "delete", &problem))
+    Ok(match folder {
+        Some(folder) if is_folder_skill => folder.to_path_buf(),
+        _ => path,
+    })
+}
+
+fn not_ours(path: &Path) -> Failure {
+    let message = format!("`{}` is not in the skills of this home", path.display());
+    Failure::input("not_ours", message).hint("delete the file where it is kept")
 }

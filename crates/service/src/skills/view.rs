@@ -1,8 +1,7 @@
 //! Fills the shape of a skill of a file: what the file says, and over it what the store knows.
 
 use deft_model::{
-    Body, Confirmation, Details, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile,
-    Skill, Step, StepKind,
+    Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile, Skill, Step,
 };
 use deft_registry::LoadedSkill;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
@@ -118,17 +117,8 @@ fn details(loaded: &LoadedSkill) -> FileDetails {
         size: file.size_bytes,
         sha256: file.sha256.map(|digest| digest.to_string()),
     };
-    // Written out, so that a new field does not compile before it is shown. `as_written` shows the tags.
-    let Details {
-        tags: _,
-        author,
-        version,
-        created,
-    } = skill.details.clone();
     FileDetails {
-        author,
-        version,
-        created,
+        described: skill.details.clone().into(),
         priority: skill.priority,
         license: skill.open.license.clone(),
         compatibility: skill.open.compatibility.clone(),
@@ -171,14 +161,10 @@ pub(crate) fn zone(skill: &Skill, moment: &Moment) -> TimeZone {
 
 fn body(skill: &Skill) -> Option<SkillBody> {
     match &skill.body {
-        Body::Call {
-            kind: StepKind::Tool { tool, args },
-            ..
-        } => Some(SkillBody::Call {
-            tool: tool.clone(),
+        Body::Call { kind, .. } => kind.tool_call().map(|(tool, args)| SkillBody::Call {
+            tool: tool.to_owned(),
             args: args.clone(),
         }),
-        Body::Call { .. } => None,
         Body::Instructions(text) => Some(SkillBody::Text {
             text: text.read().to_string(),
         }),
@@ -241,7 +227,7 @@ fn input(input: &Input) -> InputView {
 fn step(step: &Step) -> StepView {
     StepView {
         id: step.id.clone(),
-        kind: step.kind.key().to_owned(),
+        kind: step.kind.step_type(),
         condition: step.condition.clone(),
         depends_on: step.depends_on.clone(),
         parallel_group: step.parallel_group.clone(),

@@ -3,12 +3,13 @@
 //! Not here: what an answer looks like, and what an agent is told.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use deft_engine::{Engine, Notice, NoticeKind};
-use deft_model::{Choice, RunId, RunStatus, Usd, visible};
-use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
+use deft_model::{Choice, RunId, RunStatus, SpendSubject, Usd};
+use deft_store::{ConversationFilter, ConversationRow, SpendScope, SpentFilter, SpentRow};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -19,7 +20,9 @@ use super::{
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
+use crate::ids::IdKind;
 use crate::shape::read_word;
+use crate::trash;
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, MessageRole, PromptView};
 use deft_wire::{Done, Failure};
@@ -27,15 +30,12 @@ use deft_wire::{Done, Failure};
 /// How many messages of a conversation are read at once.
 const MOST_MESSAGES: u32 = 10_000;
 
-/// How many of the conversations are named that the beginning of an id fits, and how much of their titles.
-const MOST_NAMED: usize = 5;
-const TITLE: usize = 30;
-
 /// The chats of a home.
 pub fn host(app: &App) -> Arc<dyn Talk> {
     Arc::new(Host {
         engine: app.engine.clone(),
         zone: app.zone.clone(),
+        home: app.home().to_path_buf(),
     })
 }
 
@@ -46,6 +46,7 @@ type Work<'a> =
 struct Host {
     engine: Engine,
     zone: TimeZone,
+    home: PathBuf,
 }
 
 impl Host {
@@ -121,12 +122,8 @@ impl Host {
             ..ConversationFilter::default()
         };
         let rows = store.conversations(all).await.map_err(stored)?;
-        let fitting = rows.into_iter().filter(|row| row.id.starts_with(id));
-        let mut fitting: Vec<ConversationRow> = fitting.collect();
-        if fitting.len() > 1 {
-            return Err(ambiguous(id, &fitting));
-        }
-        match fitting.pop() {
+        let describe = |row: &ConversationRow| (row.id.clone(), row.title.clone());
+        match IdKind::Conversation.find(id, rows, describe)? {
             Some(row) => self.whole(row).await.map(Some),
             None => Ok(None),
         }
@@ -160,20 +157,22 @@ impl Host {
             ..SpentFilter::default()
         };
         let rows = self.engine.store().spent(filter).await.map_err(stored)?;
-        let scopes = rows.into_iter().map(|row| ScopeUsage {
-            scope: row.scope.trim_end_matches(&suffix).to_owned(),
-            calls: row.calls,
-            estimated_calls: row.estimated_calls,
-            estimated_tokens: row.estimated_tokens,
-            input_tokens: row.tokens_in,
-            output_tokens: row.tokens_out,
-            cost_usd: Usd::from_micros(row.micros),
-            reserved_tokens: row.reserved_tokens,
-            reserved_usd: Usd::from_micros(row.reserved_micros),
-        });
+        let scope = |row: SpentRow| {
+            Ok(ScopeUsage {
+                scope: read_word("the ledger", row.scope.trim_end_matches(&suffix))?,
+                calls: row.calls,
+                estimated_calls: row.estimated_calls,
+                estimated_tokens: row.estimated_tokens,
+                input_tokens: row.tokens_in,
+                output_tokens: row.tokens_out,
+                cost_usd: Usd::from_micros(row.micros),
+                reserved_tokens: row.reserved_tokens,
+                reserved_usd: Usd::from_micros(row.reserved_micros),
+            })
+        };
         Ok(Spending {
             day: day.to_string(),
-            scopes: scopes.collect(),
+            scopes: rows.into_iter().map(scope).collect::<Done<_>>()?,
             paused: self.paused().await?,
         })
     }
@@ -181,13 +180,13 @@ impl Host {
     /// Agents that call no model for now, also those that were paused on an earlier day.
     async fn paused(&self) -> Done<Vec<PausedAgent>> {
         let filter = SpentFilter {
-            prefix: Some("agent:".to_owned()),
+            prefix: Some(SpendSubject::Agent(String::new()).to_string()),
             ..SpentFilter::default()
         };
         let rows = self.engine.store().spent(filter).await.map_err(stored)?;
-        let name = |row: &SpentRow| {
-            let (agent, _day) = row.scope.strip_prefix("agent:")?.rsplit_once('@')?;
-            Some(agent.to_owned())
+        let name = |row: &SpentRow| match SpendScope::from_name(&row.scope)?.subject {
+            SpendSubject::Agent(agent) => Some(agent),
+            SpendSubject::All | SpendSubject::Skill(_) | SpendSubject::Run(_) => None,
         };
         let agents: BTreeSet<String> = rows.iter().filter_map(name).collect();
         let mut paused = Vec::new();
@@ -409,6 +408,7 @@ impl Talk for Host {
 
     fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
         Box::pin(async move {
+            trash::put_conversation(&self.engine, &self.home, id).await?;
             let deleted = self.engine.store().delete_conversation(id).await;
             deleted.map_err(stored)
         })
@@ -424,21 +424,6 @@ impl Talk for Host {
             resumed.map_err(|error| failure(&error))
         })
     }
-}
-
-/// The latest ones are named, because ids that were given on one day begin alike.
-fn ambiguous(id: &str, fitting: &[ConversationRow]) -> Failure {
-    let count = fitting.len();
-    let named = fitting.iter().take(MOST_NAMED).map(|row| {
-        let title: String = row.title.chars().take(TITLE).collect();
-        format!("\n  {} ({})", row.id, visible(title.trim()))
-    });
-    let mut named: Vec<String> = named.collect();
-    if count > MOST_NAMED {
-        named.push("\n  …".to_owned());
-    }
-    let message = format!("`{id}` fits {count} conversations");
-    Failure::input("ambiguous", message).hint(format!("give more of the id:{}", named.concat()))
 }
 
 fn stored(error: deft_store::Error) -> Failure {

@@ -1,7 +1,7 @@
 //! What the bot says by itself.
 
-use crate::budget::ALL;
 use crate::talk::{describe_usage, dollars};
+use deft_model::SpendSubject;
 use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
@@ -69,7 +69,11 @@ pub(super) fn waits(said: &ChatAnswer) -> String {
 
 pub(super) fn cost(here: &ChatUsage, today: &Spending) -> String {
     let mut text = format!("Here, since I was started: {}.", describe_usage(here));
-    if let Some(all) = today.scopes.iter().find(|used| used.scope == ALL) {
+    if let Some(all) = today
+        .scopes
+        .iter()
+        .find(|used| used.scope == SpendSubject::All)
+    {
         let cost = dollars(all.cost_usd);
         let tokens = all.input_tokens + all.output_tokens;
         text.push_str(&format!("\nEverything today: {tokens} tokens, {cost}."));

@@ -9,7 +9,9 @@ use deft_wire::chat::{
     ChatAnswer, ChatError, ChatMessage, ChatUsage, ConversationView, MessageRole, PromptMode,
     PromptSection, PromptTool, PromptView, SystemPart,
 };
-use deft_wire::model::{FailureClass, Message, Object, Outcome, RunId, RunStatus, Usd};
+use deft_wire::model::{
+    FailureClass, Message, Object, Outcome, RunId, RunStatus, SpendSubject, Usd,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -357,8 +359,8 @@ impl Talk for Fake {
     }
 
     fn spending(&self) -> Later<'_, Spending> {
-        let used = |scope: &str, input_tokens, cost| ScopeUsage {
-            scope: scope.to_owned(),
+        let used = |scope: SpendSubject, input_tokens, cost| ScopeUsage {
+            scope,
             calls: 3,
             input_tokens,
             output_tokens: 50,
@@ -370,8 +372,8 @@ impl Talk for Fake {
             Ok(Spending {
                 day: "2026-11-15".to_owned(),
                 scopes: vec![
-                    used("agent:thinker", 1000, 1200),
-                    used("all", 3000, 2_500_000),
+                    used(SpendSubject::Agent("thinker".to_owned()), 1000, 1200),
+                    used(SpendSubject::All, 3000, 2_500_000),
                 ],
                 paused: vec![PausedAgent {
                     agent: "scout".to_owned(),

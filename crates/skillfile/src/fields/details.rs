@@ -1,11 +1,23 @@
-//! The descriptive fields of a skill, which every dialect has.
+//! The descriptive fields of a skill, which every dialect has. The rows of the model say which there are.
+
+use deft_model::{DetailPlace, Details};
 
 use super::{Field, Kind, optional};
 
 /// Keys for listings and people.
-pub(crate) const DETAILS: &[Field] = &[
-    optional("tags", Kind::Texts, "words to find the skill by"),
-    optional("author", Kind::Text, "who wrote it"),
-    optional("version", Kind::Text, "its version, in its author's words"),
-    optional("created", Kind::Text, "when it was written"),
-];
+pub(crate) const DETAILS: &[Field] = &detail_fields();
+
+const fn detail_fields() -> [Field; Details::ROWS.len()] {
+    let mut fields = [optional("", Kind::Text, ""); Details::ROWS.len()];
+    let mut at = 0;
+    while at < fields.len() {
+        let row = Details::ROWS[at];
+        let kind = match row.place {
+            DetailPlace::Text(_) => Kind::Text,
+            DetailPlace::Texts(_) => Kind::Texts,
+        };
+        fields[at] = optional(row.key, kind, row.help);
+        at += 1;
+    }
+    fields
+}

@@ -7,6 +7,8 @@ mod manpage;
 mod open;
 mod policy;
 mod record;
+#[cfg(test)]
+mod sample;
 mod shape;
 mod step_kinds;
 mod steps;
@@ -19,8 +21,10 @@ pub(crate) use manpage::{DOMAIN, MANPAGE};
 pub(crate) use open::{HOST_KEYS, METADATA, OPEN};
 pub(crate) use policy::{BUDGET, EXPECT, HEAL, POLICY};
 pub(crate) use record::{PLAN_STEP, RECORD};
+#[cfg(test)]
+pub(crate) use sample::sample;
 pub use shape::{Shape, record_keys};
-pub(crate) use step_kinds::{Content, KINDS, KindRow, StepAction, keys_with};
+pub(crate) use step_kinds::{Content, KINDS, KindRow, keys_with};
 pub(crate) use steps::{STEP, WAIT};
 pub(crate) use trigger::TRIGGER;
 pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};
@@ -104,4 +108,31 @@ pub(crate) fn is_known_key(key: &str) -> bool {
         .iter()
         .any(|table| table.iter().any(|field| field.name == key));
     named || HOST_KEYS.contains(&key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Every field that all dialects have is in a case.
+    #[test]
+    fn each_shared_field_has_a_case() {
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+        let folders = fs::read_dir(cases).unwrap().flatten();
+        let files = folders.filter_map(|folder| fs::read_dir(folder.path()).ok());
+        let texts: String = files
+            .flatten()
+            .flatten()
+            .filter_map(|file| fs::read_to_string(file.path()).ok())
+            .collect();
+        for field in DETAILS.iter().chain(POLICY) {
+            let key = format!("{}:", field.name);
+            let mut places = texts.match_indices(&key);
+            let found = places.any(|(at, _)| texts[..at].ends_with([' ', '\n', '{']));
+            assert!(found, "no case in tests/cases has `{key}`");
+        }
+    }
 }

@@ -1,21 +1,27 @@
-//! The fields of a step of a workflow. Those that say what it does come from the table of kinds.
+//! The fields of a step of a workflow. Those of its kind come from the table of kinds.
 
+use super::step_kinds::OWN_FIELDS;
 use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required};
 
 /// A step of a workflow: its name, the keys that say what it does, and the rest.
 pub(crate) const STEP: &[Field] = &step_fields();
 
-const fn step_fields() -> [Field; HEAD.len() + KINDS.len() + REST.len()] {
-    let mut fields = [HEAD[0]; HEAD.len() + KINDS.len() + REST.len()];
+const COUNT: usize = HEAD.len() + KINDS.len() + OWN_FIELDS.len() + REST.len();
+
+const fn step_fields() -> [Field; COUNT] {
+    let mut fields = [HEAD[0]; COUNT];
     let mut at = 0;
-    while at < fields.len() {
+    while at < COUNT {
         let kind = at.wrapping_sub(HEAD.len());
+        let own = kind.wrapping_sub(KINDS.len());
         fields[at] = if at < HEAD.len() {
             HEAD[at]
         } else if kind < KINDS.len() {
             KINDS[kind].field()
+        } else if own < OWN_FIELDS.len() {
+            OWN_FIELDS[own]
         } else {
-            REST[kind - KINDS.len()]
+            REST[own - OWN_FIELDS.len()]
         };
         at += 1;
     }
@@ -27,23 +33,8 @@ const HEAD: &[Field] = &[
     optional("description", Kind::Text, "one line for people"),
 ];
 
-/// What a step has beside its kind.
+/// What steps of all kinds may have.
 const REST: &[Field] = &[
-    optional(
-        "args",
-        Kind::Object,
-        "arguments of the tool or inputs of the skill; texts may be templates",
-    ),
-    optional(
-        "tools",
-        Kind::Texts,
-        "the only tools an `agent` step may call",
-    ),
-    optional(
-        "max_steps",
-        Kind::Positive,
-        "the most turns an `agent` step may take",
-    ),
     optional("output", Kind::Name, "a second name for the value"),
     optional(
         "condition",

@@ -1,10 +1,10 @@
 //! `AGENT.md`.
 
-use deft_model::{Agent, AgentMode, Object};
+use deft_model::{Agent, AgentMode, Budget, Object};
 use serde_json::json;
 
 use super::emit;
-use super::keys::{budget, put, put_given};
+use super::keys::{put, put_given};
 
 /// The agent as an `AGENT.md`. The folder must have the agent's id as its name.
 pub fn agent(agent: &Agent) -> String {
@@ -31,7 +31,11 @@ pub fn agent(agent: &Agent) -> String {
     );
     put(&mut head, "approve", agent.approve.clone());
     put(&mut head, "max_steps", agent.max_steps);
-    put(&mut head, "budget", agent.budget.as_ref().map(budget));
+    put(
+        &mut head,
+        "budget",
+        agent.budget.as_ref().map(Budget::value),
+    );
     put(
         &mut head,
         "may_schedule",

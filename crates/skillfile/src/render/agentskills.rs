@@ -3,9 +3,8 @@
 use deft_model::{Dialect, Object, Skill};
 use serde_json::Value;
 
-use super::details::details;
 use super::emit;
-use super::keys::{policy, put, timing};
+use super::keys::{entries, put, timing};
 use super::manual::manual;
 use crate::fields::{DETAILS, METADATA, POLICY};
 
@@ -42,8 +41,8 @@ fn metadata(skill: &Skill) -> Object {
     put(&mut ours, "priority", priority);
     put(&mut ours, "required_tools", skill.required_tools.clone());
     timing(skill, &mut ours);
-    ours.extend(details(&skill.details));
-    policy(&skill.policy, &mut ours);
+    ours.extend(entries(skill.details.entries()));
+    ours.extend(entries(skill.policy.entries()));
     // Of a key that is at both places, the one below `metadata` counts.
     let given = skill.extra.iter().chain(&skill.open.metadata);
     let mut all: Object = given

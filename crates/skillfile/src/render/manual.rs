@@ -3,9 +3,8 @@
 use deft_model::{Body, Input, Object, Skill, Step, Workflow};
 use serde_json::Value;
 
-use super::details::details;
 use super::emit;
-use super::keys::{policy, put, put_given, timing};
+use super::keys::{entries, put, put_given, timing};
 
 /// The skill as a man-page file, `domain/action.md`. The name must be dotted.
 pub fn manpage(skill: &Skill) -> String {
@@ -19,8 +18,8 @@ pub fn manpage(skill: &Skill) -> String {
     put(&mut head, "keywords", skill.keywords.clone());
     put(&mut head, "required_tools", skill.required_tools.clone());
     put(&mut head, "license", skill.open.license.clone());
-    head.extend(details(&skill.details));
-    policy(&skill.policy, &mut head);
+    head.extend(entries(skill.details.entries()));
+    head.extend(entries(skill.policy.entries()));
     for (key, value) in &skill.extra {
         put_given(&mut head, key, Some(value.clone()));
     }

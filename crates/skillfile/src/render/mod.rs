@@ -5,7 +5,6 @@
 
 mod agent;
 mod agentskills;
-mod details;
 mod emit;
 mod keys;
 mod manual;
@@ -14,7 +13,6 @@ mod workflow;
 
 pub use agent::agent;
 pub use agentskills::agentskills;
-pub use details::details;
 pub use manual::{manpage, manual};
 pub use record::record;
 pub use workflow::workflow;

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use deft_model::{Body, Object, OnError, Skill, Step, StepKind, Workflow};
+use deft_model::{Body, Object, OnError, Skill, Step, StepKind, Workflow, seconds};
 use deft_template::has_markup;
 use serde_json::Value;
 
-use super::details::details;
-use super::keys::{policy, put, seconds, timing};
+use super::keys::{entries, put, timing};
 
 /// The skill as a record; `None` when a record cannot hold it: code behind a
 /// command, and steps with more to them than a call (conditions, loops,
@@ -32,8 +31,8 @@ pub fn record(skill: &Skill) -> Option<Value> {
         "priority",
         (skill.priority != 0).then_some(skill.priority),
     );
-    object.extend(details(&skill.details));
-    policy(&skill.policy, &mut object);
+    object.extend(entries(skill.details.entries()));
+    object.extend(entries(skill.policy.entries()));
     Some(Value::Object(object))
 }
 
@@ -83,12 +82,10 @@ fn plain(step: &Step) -> Option<Value> {
 }
 
 fn call(id: &str, kind: &StepKind) -> Option<Object> {
-    let StepKind::Tool { tool, args } = kind else {
-        return None;
-    };
+    let (tool, args) = kind.tool_call()?;
     let mut object = Object::new();
     object.insert("id".to_owned(), id.into());
-    object.insert("toolName".to_owned(), tool.as_str().into());
+    object.insert("toolName".to_owned(), tool.into());
     object.insert("parameters".to_owned(), args.clone());
     Some(object)
 }

@@ -1,11 +1,12 @@
 //! A YAML workflow.
 
-use deft_model::{Body, Confirmation, Input, Object, OnError, Skill, Step, Workflow};
+use deft_model::{
+    Body, Confirmation, Expect, Heal, Input, Object, OnError, Skill, Step, Workflow, seconds,
+};
 use serde_json::{Value, json};
 
-use super::details::details;
 use super::emit;
-use super::keys::{expect, heals, policy, put, put_given, seconds, timing};
+use super::keys::{entries, put, put_given, timing};
 
 /// The skill as a YAML workflow; `None` when its body is prose.
 pub fn workflow(skill: &Skill) -> Option<String> {
@@ -32,12 +33,12 @@ pub fn workflow(skill: &Skill) -> Option<String> {
     let mut head = Object::new();
     put(&mut head, "name", skill.name.clone());
     put(&mut head, "description", skill.description.clone());
-    head.extend(details(&skill.details));
+    head.extend(entries(skill.details.entries()));
     put(&mut head, "license", skill.open.license.clone());
     timing(skill, &mut head);
     put(&mut head, "keywords", skill.keywords.clone());
     put(&mut head, "required_tools", skill.required_tools.clone());
-    policy(&skill.policy, &mut head);
+    head.extend(entries(skill.policy.entries()));
     put(
         &mut head,
         "inputs",
@@ -114,9 +115,13 @@ fn step(step: &Step) -> Value {
         "effects",
         step.effects.map(|effects| effects.to_string()),
     );
-    put(&mut object, "heal", heals(&step.heal));
+    put(&mut object, "heal", Heal::list(&step.heal));
     put(&mut object, "max_heals", step.max_heals);
-    put_given(&mut object, "expect", step.expect.as_ref().map(expect));
+    put_given(
+        &mut object,
+        "expect",
+        step.expect.as_ref().map(Expect::value),
+    );
     Value::Object(object)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use deft_model::{OnError, Policy, Step, StepKind};
+use deft_model::{OnError, Policy, Step};
 
 use super::mentions::Mentions;
 use super::steps::Draft;
@@ -26,8 +26,9 @@ const DESTRUCTIVE: &[&str] = &[
     "wipe",
 ];
 
-/// Built-in tools that reach nothing outside deft, so that their steps need no `heal`.
-const OWN_TOOLS: &[&str] = &["log", "notify", "time.now"];
+/// Built-in tools that reach nothing outside deft and its machine, so that their steps need no `heal`. The file is
+/// generated from the definitions of the tools (`tools/tests/it/docs.rs`).
+const LOCAL_TOOLS: &str = include_str!("local_tools.txt");
 
 /// How many steps a message names.
 const MOST_NAMED: usize = 8;
@@ -75,8 +76,8 @@ fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, s
 }
 
 fn is_outside(step: &Step) -> bool {
-    matches!(&step.kind, StepKind::Tool { tool, .. }
-        if !OWN_TOOLS.contains(&tool.as_str()) && !tool.starts_with("file."))
+    let called = step.kind.tool_call();
+    called.is_some_and(|(tool, _)| LOCAL_TOOLS.lines().all(|local| local != tool))
 }
 
 fn advise_step_id(draft: &Draft<'_>, sink: &mut Sink) {
@@ -114,7 +115,7 @@ fn advise_on_error(draft: &Draft<'_>, at: usize, mentions: &Mentions<'_>, sink: 
 }
 
 fn advise_confirm(draft: &Draft<'_>, confirmed: &HashSet<&str>, sink: &mut Sink) {
-    let StepKind::Tool { tool, .. } = &draft.step.kind else {
+    let Some((tool, _)) = draft.step.kind.tool_call() else {
         return;
     };
     let mut words = tool.split(|c: char| !c.is_alphanumeric());
@@ -142,8 +143,8 @@ fn confirmed_steps<'a>(fields: &Fields<'a>) -> HashSet<&'a str> {
 fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
     let logs = |draft: &Draft<'_>| {
         let words = ["log", "memory", "notify", "send"];
-        matches!(&draft.step.kind, StepKind::Tool { tool, .. }
-            if words.iter().any(|word| tool.contains(word)))
+        let called = draft.step.kind.tool_call();
+        called.is_some_and(|(tool, _)| words.iter().any(|word| tool.contains(word)))
     };
     if fields.node("outputs").is_none() && !drafts.iter().any(logs) {
         let span = fields

@@ -1,11 +1,11 @@
 //! What a step does: one reader for each row of the table of kinds ([`KINDS`]).
 
-use deft_model::StepKind;
+use deft_model::{StepKind, StepType};
 
 use super::wait;
 use crate::compute;
 use crate::diagnostic::Sink;
-use crate::fields::{KINDS, KindRow, StepAction};
+use crate::fields::{KINDS, KindRow};
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
@@ -17,7 +17,7 @@ pub(super) fn read(
     place: Span,
     sink: &mut Sink,
 ) -> Option<StepKind> {
-    let given = |row: &&KindRow| fields.map.get(row.key).is_some();
+    let given = |row: &&KindRow| fields.map.get(row.key()).is_some();
     let given: Vec<&KindRow> = KINDS.iter().filter(given).collect();
     match given.as_slice() {
         [one] => read_as(one, id, fields, sink),
@@ -28,9 +28,9 @@ pub(super) fn read(
             None
         }
         [first, second, ..] => {
-            let entry = fields.map.entry(second.key);
+            let entry = fields.map.entry(second.key());
             let span = entry.map_or(place, |entry| entry.key_span);
-            let (first, second) = (first.key, second.key);
+            let (first, second) = (first.key(), second.key());
             let message = format!("the step `{id}` has both `{first}` and `{second}`");
             sink.report(Rule::StepAction, span, message)
                 .help("make two steps of it");
@@ -40,18 +40,18 @@ pub(super) fn read(
 }
 
 fn read_as(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
-    match row.action {
-        StepAction::Tool => tool(row, id, fields, sink),
-        StepAction::Compute => python(row, id, fields, sink),
-        StepAction::Agent => agent(row, id, fields, sink),
-        StepAction::Skill => skill(row, id, fields, sink),
-        StepAction::Wait => pause(row, fields, sink),
+    match row.step_type {
+        StepType::Tool => tool(row, id, fields, sink),
+        StepType::Compute => python(row, id, fields, sink),
+        StepType::Agent => agent(row, id, fields, sink),
+        StepType::Skill => skill(row, id, fields, sink),
+        StepType::Wait => pause(row, fields, sink),
     }
 }
 
 /// All keys of kinds, for a sentence.
 fn listed() -> String {
-    let keys: Vec<String> = KINDS.iter().map(|row| format!("`{}`", row.key)).collect();
+    let keys: Vec<String> = KINDS.iter().map(|row| format!("`{}`", row.key())).collect();
     match keys.split_last() {
         Some((last, before)) => format!("{} and {last}", before.join(", ")),
         None => String::new(),
@@ -79,7 +79,7 @@ fn agent(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Optio
 }
 
 fn python(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
-    let node = fields.node(row.key)?;
+    let node = fields.node(row.key())?;
     if node.as_mapping().is_some() {
         let message = "`compute` takes a block of Python, not a mapping";
         sink.report(Rule::WrongType, node.span, message)
@@ -98,10 +98,10 @@ fn pause(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind
 
 /// The text of the key of a kind, and whether the keys beside it fit.
 fn filled(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
-    let Some(text) = fields.filled_text(row.key, sink) else {
-        let entry = fields.map.entry(row.key);
+    let Some(text) = fields.filled_text(row.key(), sink) else {
+        let entry = fields.map.entry(row.key());
         if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {
-            let message = format!("`{}` of the step `{id}` is empty", row.key);
+            let message = format!("`{}` of the step `{id}` is empty", row.key());
             sink.report(Rule::StepAction, entry.key_span, message);
         }
         return None;
@@ -119,7 +119,7 @@ fn check_keys(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) {
             "loop_var" | "loop_concurrency" if !looped => {
                 format!("`{key}` without `loop` does nothing")
             }
-            _ if row.ignores(key) => format!("`{key}` does nothing in `{}` steps", row.key),
+            _ if row.ignores(key) => format!("`{key}` does nothing in `{}` steps", row.key()),
             _ => continue,
         };
         sink.report(Rule::InvalidValue, entry.key_span, message);
@@ -133,25 +133,48 @@ fn check_keys(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) {
 
 #[cfg(test)]
 mod tests {
+    use deft_model::Choice;
+
     use super::*;
+    use crate::fields::{STEP, sample};
     use crate::severity::Severity;
     use crate::yaml;
 
-    /// S3.3: every row reads into the kind of its key, which writes only keys that the row lists.
+    fn read_text(text: &str) -> Option<StepKind> {
+        let root = yaml::parse(text, 0).unwrap().unwrap();
+        let fields = Fields {
+            map: root.as_mapping().unwrap(),
+            file: text,
+            severity: Severity::Error,
+        };
+        read("it", &fields, Span::NONE, &mut Sink::default())
+    }
+
+    /// S3.3: every kind has a row. Its step is read with all keys that the row lists, writes those keys and no
+    /// others, and is the same step when they are read again.
     #[test]
     fn rows_and_kinds_agree() {
+        let rows: Vec<StepType> = KINDS.iter().map(|row| row.step_type).collect();
+        let kinds: Vec<StepType> = StepType::WORDS.iter().map(|(_, kind)| *kind).collect();
+        assert_eq!(rows, kinds);
         for row in KINDS {
-            let text = format!("{}: '30'", row.key);
-            let root = yaml::parse(&text, 0).unwrap().unwrap();
-            let fields = Fields {
-                map: root.as_mapping().unwrap(),
-                file: &text,
-                severity: Severity::Error,
-            };
-            let kind = read("it", &fields, Span::NONE, &mut Sink::default()).unwrap();
-            let keys: Vec<&str> = kind.entries().iter().map(|(key, _)| *key).collect();
-            let listed: Vec<&str> = [row.key].iter().chain(row.own_keys).copied().collect();
-            assert_eq!(keys, listed);
+            let keys = [row.key()].into_iter().chain(row.own_keys.iter().copied());
+            let keys: Vec<&str> = keys.collect();
+            let field = |key: &&str| STEP.iter().find(|field| field.name == *key).unwrap();
+            let line = |key: &&str| format!("{key}: {}\n", sample(field(key)));
+            let text: String = keys.iter().map(line).collect();
+            let kind = read_text(&text).unwrap();
+            assert_eq!(kind.step_type(), row.step_type);
+            let written = kind.entries();
+            let again: String = written
+                .iter()
+                .map(|(key, value)| format!("{key}: {value}\n"))
+                .collect();
+            assert_eq!(
+                written.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+                keys
+            );
+            assert_eq!(read_text(&again).unwrap(), kind);
         }
     }
 }

@@ -11,9 +11,7 @@ mod steps;
 mod values;
 mod wait;
 
-use deft_model::{
-    Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, StepKind, Workflow,
-};
+use deft_model::{Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
 
 use crate::details;
 use crate::diagnostic::Sink;
@@ -196,7 +194,8 @@ fn workflow(
 /// A workflow that runs itself would do so for ever.
 fn check_recursion(own: &str, drafts: &[Draft<'_>], sink: &mut Sink) {
     for draft in drafts {
-        if matches!(&draft.step.kind, StepKind::Skill { skill, .. } if skill.trim() == own) {
+        let called = draft.step.kind.called_skill();
+        if called.is_some_and(|skill| skill.trim() == own) {
             let message = format!("the step `{}` runs the workflow it is in", draft.step.id);
             sink.report(Rule::DependencyCycle, draft.key_span("skill"), message)
                 .help("name another skill, or use `loop` to repeat a step");

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use deft_model::{Body, Flag, FlagValue, Input, OnError, Policy, Skill, Step, StepKind, Workflow};
+use deft_model::{
+    Body, Details, Flag, FlagValue, Input, OnError, Policy, Skill, Step, StepKind, Workflow,
+};
 use deft_skillfile::Document;
 use serde_json::Value;
 
@@ -12,10 +14,10 @@ pub(crate) fn document(document: &Document) -> String {
         Document::Skill(skill) => dump(skill),
         Document::Domain(index) => {
             let lines = index.text.read().lines().count();
-            format!(
-                "domain {}: {}\n  text: {lines} lines\n",
-                index.domain, index.description
-            )
+            let mut out = format!("domain {}: {}\n", index.domain, index.description);
+            details(&mut out, &index.details);
+            writeln!(out, "  text: {lines} lines").unwrap();
+            out
         }
         Document::Agent(agent) => format!("{agent:#?}\n"),
     }
@@ -41,12 +43,7 @@ fn dump(skill: &Skill) -> String {
     if skill.priority != 0 {
         line(&mut out, "priority", &skill.priority.to_string());
     }
-    for (key, value) in deft_skillfile::render::details(&skill.details) {
-        match value {
-            Value::String(text) => line(&mut out, &key, &text),
-            other => list(&mut out, &key, &texts(&other)),
-        }
-    }
+    details(&mut out, &skill.details);
     for (key, value) in [
         ("license", &skill.open.license),
         ("compatibility", &skill.open.compatibility),
@@ -66,6 +63,15 @@ fn dump(skill: &Skill) -> String {
         writeln!(out, "  extra.{key}: {value}").unwrap();
     }
     out
+}
+
+fn details(out: &mut String, details: &Details) {
+    for (key, value) in details.entries() {
+        match value {
+            Value::String(text) => line(out, key, &text),
+            other => list(out, key, &texts(&other)),
+        }
+    }
 }
 
 fn line(out: &mut String, key: &str, text: &str) {
@@ -107,22 +113,10 @@ fn timing(skill: &Skill, out: &mut String) {
     writeln!(out, "    fires {words}").unwrap();
 }
 
-/// Writes the fields that are not at their default.
-macro_rules! differing {
-    ($out:ident, $policy:ident, $( $field:ident )+) => {{
-        let default = Policy::default();
-        $( if $policy.$field != default.$field {
-            writeln!($out, "  policy.{}: {:?}", stringify!($field), $policy.$field).unwrap();
-        } )+
-    }};
-}
-
 fn policy(policy: &Policy, out: &mut String) {
-    differing!(out, policy,
-        enabled agent_id max_steps notify_on_completion notify_interval_minutes effects heal
-        max_heals expect budget misfire misfire_window overlap preflight timeout concurrency
-        secrets tests
-    );
+    for (key, value) in policy.entries() {
+        writeln!(out, "  policy.{key}: {value}").unwrap();
+    }
 }
 
 fn body(body: &Body, out: &mut String) {
@@ -270,19 +264,15 @@ fn step(step: &Step, out: &mut String) {
     }
 }
 
+/// The keys that say what a step does, with their values.
 fn show(kind: &StepKind) -> String {
-    match kind {
-        StepKind::Tool { tool, args } => format!("tool {tool} {args}"),
-        StepKind::Skill { skill, args } => format!("skill {skill} {args}"),
-        StepKind::Wait(wait) => format!("wait {wait:?}"),
-        StepKind::Compute { code } => format!("compute {code:?}"),
-        StepKind::Agent {
-            instructions,
-            tools,
-            max_steps,
-        } => {
-            let most = max_steps.map_or(String::new(), |most| format!(", {most} turns"));
-            format!("agent {instructions:?}, tools [{}]{most}", tools.join(", "))
-        }
+    let entries = kind.entries();
+    if let [(key, Value::String(name)), ("args", args)] = entries.as_slice() {
+        return format!("{key} {name} {args}");
     }
+    let given = entries.iter().filter(|(_, value)| {
+        !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty())
+    });
+    let given: Vec<String> = given.map(|(key, value)| format!("{key} {value}")).collect();
+    given.join(", ")
 }

@@ -21,11 +21,13 @@ impl State {
             Some(id) => self.find(id).filter(|n| self.is_due(*n, wish.now))?,
             None => self.oldest(wish.now)?,
         };
+        let waited = self.runs[n].row.status == RunStatus::Waiting;
         let lease = self.lease(n, wish.owner, wish.until, wish.now);
         let run = &self.runs[n];
         Some(ClaimedRun {
             run: run.row.clone(),
             lease,
+            waited,
             events: run.events.iter().map(|e| self.events[*e].clone()).collect(),
         })
     }

@@ -163,6 +163,7 @@ fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     let (mut run, n, token) = db.prepare_cached(sql)?.query_row([n], row::run_and_token)?;
     let now = row::rounded(wish.now);
+    let waited = run.status == RunStatus::Waiting;
     run.status = RunStatus::Running;
     run.started_at = run.started_at.or(Some(now));
     run.wake_at = None;
@@ -186,6 +187,7 @@ fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
             owner: wish.owner.clone(),
             token: (token + 1).unsigned_abs(),
         },
+        waited,
         events: append::events_of(db, n, &run.id, 0, -1)?,
         run,
     })

@@ -193,13 +193,7 @@ impl OpenConversation {
         }
         self.messages += 1;
         self.updated_at = self.updated_at.max(micros(message.at));
-        let words = words::index(&message.text);
-        if !words.is_empty() {
-            let sql = "INSERT INTO word (rowid, words) VALUES (?1, ?2)";
-            let n = db.last_insert_rowid();
-            db.prepare_cached(sql)?.execute(params![n, words])?;
-        }
-        Ok(())
+        index_words(db, db.last_insert_rowid(), &message.text)
     }
 
     fn close(self, db: &Connection, run: Option<&str>) -> Result<(), Fault> {
@@ -209,6 +203,16 @@ impl OpenConversation {
             .execute(params![self.n, self.messages, self.updated_at, run])?;
         Ok(())
     }
+}
+
+/// Makes the text of the message with this number searchable.
+pub(super) fn index_words(db: &Connection, n: i64, text: &str) -> Result<(), Fault> {
+    let words = words::index(text);
+    if !words.is_empty() {
+        let sql = "INSERT INTO word (rowid, words) VALUES (?1, ?2)";
+        db.prepare_cached(sql)?.execute(params![n, words])?;
+    }
+    Ok(())
 }
 
 /// Adds messages of a run that come with a batch of it.

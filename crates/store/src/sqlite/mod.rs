@@ -25,6 +25,7 @@ mod readers;
 mod row;
 mod skills;
 mod traits;
+mod trash;
 mod writer;
 
 use std::path::Path;

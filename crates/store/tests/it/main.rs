@@ -14,4 +14,5 @@ mod identity;
 mod model;
 mod sharing;
 mod support;
+mod trash;
 mod trouble;

@@ -84,7 +84,7 @@ pub(super) fn tools(settings: &Settings) -> Vec<BuiltinTool> {
                 "properties": properties,
             });
             let writes = effects != Effects::None;
-            let definition = Definition::new(name, description, effects, schema);
+            let definition = Definition::new(name, description, effects, schema).local();
             let definition = match name {
                 "file.delete" => definition.destructive(),
                 _ => definition,

@@ -69,10 +69,21 @@ pub struct Definition {
     pub checked: bool,
     /// Whether it may destroy something.
     pub destructive: bool,
+    /// How far it reaches.
+    pub reach: Reach,
     /// Whether it publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
     /// How secrets in its arguments reach it.
     pub secrets: SecretUse,
+}
+
+/// How far a tool reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing outside deft and its machine.
+    Local,
+    /// Anything, so that a call may fail for reasons outside.
+    Outside,
 }
 
 /// How secrets in the arguments of a tool reach it.
@@ -94,6 +105,7 @@ impl Definition {
             effects,
             checked: true,
             destructive: false,
+            reach: Reach::Outside,
             annotated: true,
             secrets: SecretUse::Revealed,
         }
@@ -103,6 +115,13 @@ impl Definition {
     #[must_use]
     pub fn destructive(mut self) -> Self {
         self.destructive = true;
+        self
+    }
+
+    /// The same for a tool that reaches nothing outside deft and its machine: its steps need no `heal`.
+    #[must_use]
+    pub fn local(mut self) -> Self {
+        self.reach = Reach::Local;
         self
     }
 
@@ -153,6 +172,7 @@ impl BuiltinTool {
         let schema = Arc::new(definition.schema);
         let annotations = Annotations {
             destructive_hint: Some(definition.destructive),
+            open_world_hint: (definition.reach == Reach::Local).then_some(false),
             ..Annotations::from_effects(definition.effects)
         };
         Self {

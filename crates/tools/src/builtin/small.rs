@@ -27,7 +27,8 @@ fn now(environment: Environment) -> BuiltinTool {
                 "zone": {"type": "string", "description": "An IANA zone such as `Europe/Berlin`"}
             }
         }),
-    );
+    )
+    .local();
     BuiltinTool::new(
         definition,
         handler(move |arguments: Object, _: Context| {
@@ -71,7 +72,8 @@ fn log(environment: Environment) -> BuiltinTool {
             }
         }),
     )
-    .for_people();
+    .for_people()
+    .local();
     BuiltinTool::new(
         definition,
         handler(move |arguments: Object, context: Context| {
@@ -112,7 +114,8 @@ fn notify(environment: Environment) -> BuiltinTool {
             }
         }),
     )
-    .for_people();
+    .for_people()
+    .local();
     BuiltinTool::new(
         definition,
         handler(move |arguments: Object, context: Context| {

@@ -116,3 +116,25 @@ async fn the_page_about_tools_is_true() {
     let sent = &api.calls()[0].body;
     assert_eq!(sent["chat_id"], json!("77"));
 }
+
+/// Advice about `heal` leaves out tools that reach nothing outside; the reader of workflows has their names.
+#[tokio::test]
+async fn the_list_of_local_tools_is_current() {
+    let list = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../skillfile/src/workflow/local_tools.txt");
+    let router = world(&BotApi::start()).router();
+    let tools = router.list();
+    let local = tools
+        .iter()
+        .filter(|tool| tool.annotations.open_world_hint == Some(false));
+    let names: BTreeSet<String> = local.map(|tool| format!("{}\n", tool.name)).collect();
+    let names: String = names.into_iter().collect();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&list, &names).unwrap();
+    }
+    let listed = std::fs::read_to_string(&list).unwrap();
+    assert_eq!(
+        listed, names,
+        "run `UPDATE=1 cargo nextest run -p deft-tools`"
+    );
+}

@@ -158,6 +158,7 @@ fn line(start: Timestamp, event: &Event) -> String {
             why(error.as_ref())
         ),
         Event::Stopped { failure } => why(Some(failure)),
+        Event::Recovered { interrupted_at } => format!("after {interrupted_at}"),
         Event::Resumed { by } => by.clone(),
         Event::Agent { path, event } => format!("agent {path} {:?}", event.what),
         Event::Finished(finished) => format!("{} {}ms", finished.outcome, finished.ms),
@@ -172,7 +173,10 @@ pub(crate) fn call(call: &Call) -> String {
         Call::Agent { instructions } => format!("agent {instructions:?}"),
         Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
         Call::Wait { until } => format!("wait until {until}"),
-        other => other.key().to_owned(),
+        other => match serde_json::to_value(other).unwrap() {
+            Value::Object(values) => format!("{} {}", other.key(), values[other.key()]),
+            _ => other.key().to_owned(),
+        },
     }
 }
 

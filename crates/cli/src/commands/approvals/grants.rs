@@ -2,11 +2,14 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::failure::{Done, Failure};
-use crate::output::{Output, local, table};
+use crate::output::Output;
+use crate::table::{Column, Row, Table};
+use crate::when;
 use deft_service::App;
 use deft_service::approvals::{self, ArgumentPattern};
 use deft_wire::approval::{GrantList, GrantRevoked, GrantView};
@@ -18,10 +21,16 @@ pub(super) fn list(app: &App, output: &Output) -> Done {
     } else if grants.is_empty() {
         output.note("no stored grants; `deft approvals approve ID --always` creates one");
     } else {
-        let header = ["id", "skill", "revision", "given", "by", "what"];
-        let mut lines = vec![header.map(str::to_owned).to_vec()];
-        lines.extend(grants.iter().map(|grant| line(grant, &app.zone)));
-        output.data(table(&lines, output.width()))?;
+        let columns = [
+            Column::keep("id"),
+            Column::keep("skill"),
+            Column::keep("given"),
+            Column::text("what"),
+            Column::extra("by"),
+            Column::extra("revision"),
+        ];
+        let rows = grants.iter().map(|grant| row(grant, &app.zone));
+        output.table(&Table::new(columns, rows))?;
         output.note("hint: `deft approvals revoke ID` revokes one");
     }
     Ok(ExitCode::SUCCESS)
@@ -70,18 +79,18 @@ fn unreadable(text: &str) -> Failure {
     Failure::input("invalid_input", message).hint("write `--allow 'to=*@example.com'`")
 }
 
-fn line(grant: &GrantView, zone: &TimeZone) -> Vec<String> {
+fn row(grant: &GrantView, zone: &TimeZone) -> Row {
     let revision = &grant.revision;
-    vec![
-        grant.id.clone(),
-        grant.skill.clone().unwrap_or_else(|| "(any)".to_owned()),
-        revision.get(..12).unwrap_or(revision).to_owned(),
-        local(grant.granted_at, zone),
-        grant.by.clone(),
-        match &grant.pattern {
-            Some(pattern) => format!("{} (also {})", grant.describes, json!(pattern)),
-            None => grant.describes.clone(),
-        }
-        .replace('\n', " "),
-    ]
+    let what = match &grant.pattern {
+        Some(pattern) => format!("{} (also {})", grant.describes, json!(pattern)),
+        None => grant.describes.clone(),
+    };
+    Row::new([
+        grant.id.as_str().into(),
+        grant.skill.as_deref().unwrap_or("(any)").into(),
+        when::short(grant.granted_at, Timestamp::now(), zone).into(),
+        what.into(),
+        grant.by.as_str().into(),
+        revision.get(..12).unwrap_or(revision).into(),
+    ])
 }

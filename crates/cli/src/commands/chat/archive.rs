@@ -2,13 +2,17 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::lines::words;
-use crate::args::Conversations;
+use crate::args::{Conversations, Global};
+use crate::confirm;
 use crate::failure::{Done, Failure};
-use crate::output::{Fit, Output, counted, local, local_minute, table_of};
+use crate::output::{Output, counted, local};
+use crate::table::{Column, Paper, Row, Table};
 use crate::terminal::StyledText;
+use crate::when;
 use deft_service::markdown::Renderer;
 use deft_service::talk::{Conversation, Talk};
 use deft_wire::chat::{
@@ -21,6 +25,7 @@ pub(super) async fn run(
     command: &Conversations,
     talk: &dyn Talk,
     zone: &TimeZone,
+    global: &Global,
     output: &Output,
 ) -> Done {
     match command {
@@ -43,8 +48,15 @@ pub(super) async fn run(
                 output.data(hits(&found, zone).trim_end())?;
             }
         }
-        Conversations::Delete { id } => {
+        Conversations::Delete { id, yes } => {
             let found = find(talk, id).await?.view;
+            let title = visible(&found.title);
+            let messages = usize::try_from(found.message_count).unwrap_or(usize::MAX);
+            let messages = counted(messages, "message");
+            let question = format!("delete {} ({title}) with {messages}", found.id);
+            if confirm::is_needed(*yes, global) && !confirm::ask(&question) {
+                return Ok(confirm::refused(output));
+            }
             let deleted = talk.delete(&found.id).await?;
             if output.json {
                 output.document(&ConversationDeleted {
@@ -52,14 +64,8 @@ pub(super) async fn run(
                     conversation: found.id,
                 })?;
             } else {
-                output.note(&format!(
-                    "{} with {} is gone",
-                    found.id,
-                    counted(
-                        usize::try_from(found.message_count).unwrap_or(usize::MAX),
-                        "message"
-                    )
-                ));
+                output.note(&format!("deleted {} with {messages}", found.id));
+                output.note(confirm::UNDO);
             }
         }
     }
@@ -95,22 +101,26 @@ fn list(found: Vec<ConversationView>, zone: &TimeZone, output: &Output) -> Done<
         output.note("no conversations yet; `deft chat` starts one");
         return Ok(());
     }
-    let heads = ["id", "last", "channel", "agent", "said", "about"];
+    output.page();
+    let columns = [
+        Column::id("id"),
+        Column::keep("last"),
+        Column::keep("messages"),
+        Column::text("about"),
+        Column::extra("channel"),
+        Column::extra("agent"),
+    ];
     let row = |one: &ConversationView| {
-        vec![
-            one.id.clone(),
-            local_minute(one.updated_at, zone),
-            one.channel.clone(),
-            one.agent.clone(),
-            one.message_count.to_string(),
-            words(&one.title),
-        ]
+        Row::new([
+            one.id.as_str().into(),
+            when::short(one.updated_at, Timestamp::now(), zone).into(),
+            one.message_count.to_string().into(),
+            words(&one.title).into(),
+            one.channel.as_str().into(),
+            one.agent.as_str().into(),
+        ])
     };
-    let heads = heads.map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(heads)
-        .chain(found.iter().map(row))
-        .collect();
-    output.data(table_of(&rows, &[Fit::Id, Fit::Keep], output.width()))
+    output.table(&Table::new(columns, found.iter().map(row)))
 }
 
 fn show(
@@ -159,14 +169,21 @@ pub(super) fn hits(found: &[ChatMessage], zone: &TimeZone) -> String {
         return "nothing was found".to_owned();
     }
     let width = crate::output::terminal_width();
+    let columns = [
+        Column::id("id"),
+        Column::keep("at"),
+        Column::keep("who"),
+        Column::text("text"),
+    ];
     let row = |line: &ChatMessage| {
-        vec![
-            line.conversation.clone(),
-            local_minute(line.at, zone),
-            line.role.word().to_owned(),
-            words(&line.text),
-        ]
+        Row::new([
+            line.conversation.as_str().into(),
+            when::short(line.at, Timestamp::now(), zone).into(),
+            line.role.word().into(),
+            words(&line.text).into(),
+        ])
     };
-    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-    table_of(&rows, &[Fit::Id, Fit::Keep], width)
+    let table = Table::new(columns, found.iter().map(row)).headless();
+    let color = false;
+    table.print(Paper { width, color }).as_str().to_owned()
 }

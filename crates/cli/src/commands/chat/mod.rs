@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
             | Conversations::Search { .. } => App::to_read(&global.workspace())?,
         };
         let talk = talk::host(&app);
-        let done = app.block_on(archive::run(command, &*talk, &app.zone, output));
+        let done = app.block_on(archive::run(command, &*talk, &app.zone, global, output));
         app.close();
         return done;
     }

@@ -3,10 +3,9 @@
 use crate::failure::Done;
 use crate::output::{local, table};
 use crate::terminal::StyledText;
-use deft_service::budget::ALL;
 use deft_service::talk::{Say, describe_usage, dollars};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
-use deft_wire::model::{RunStatus, visible};
+use deft_wire::model::{RunStatus, SpendSubject, visible};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
@@ -157,7 +156,11 @@ impl Session {
     async fn cost(&self) -> Done<()> {
         self.note(format!("this chat: {}", describe_usage(&self.usage)));
         let today = self.company.talk.spending().await?;
-        if let Some(all) = today.scopes.iter().find(|used| used.scope == ALL) {
+        if let Some(all) = today
+            .scopes
+            .iter()
+            .find(|used| used.scope == SpendSubject::All)
+        {
             let cost = dollars(all.cost_usd);
             let tokens = all.input_tokens + all.output_tokens;
             self.note(format!(

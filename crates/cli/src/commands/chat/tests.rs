@@ -283,7 +283,7 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/search day"],
-            "conv_old  1970-01-01 00:00  assistant  good day",
+            "conv_old  1 Jan 1970  assistant  good day",
         ),
         (vec!["/search night"], "nothing was found"),
         (vec!["/history"], "nothing was said yet"),

@@ -4,9 +4,13 @@ use std::process::ExitCode;
 
 use deft_service::{Workspace, runtime, servers};
 use deft_wire::server::ServerView;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::failure::Done;
-use crate::output::{Output, counted, table};
+use crate::output::{Output, counted};
+use crate::table::{Cell, Column, Row, Table, Tone};
+use crate::when;
 
 pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
     let found = runtime::start()?.block_on(servers::list(workspace))?;
@@ -14,11 +18,20 @@ pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
     if output.json {
         output.document(&found.value)?;
     } else {
-        let rows: Vec<Vec<String>> = servers.iter().map(cells).collect();
-        if !rows.is_empty() {
-            output.data(table(&rows, output.width()))?;
+        if !servers.is_empty() {
+            let zone = workspace.home_to_read()?.moment().zone;
+            let columns = [
+                Column::keep("server"),
+                Column::keep("transport"),
+                Column::text("state"),
+                Column::extra("target"),
+            ];
+            output.table(&Table::new(
+                columns,
+                servers.iter().map(|server| row(server, &zone)),
+            ))?;
         }
-        output.note(&counted(rows.len(), "server"));
+        output.note(&counted(servers.len(), "server"));
         note(servers, output);
     }
     output.warn(found.warnings);
@@ -36,25 +49,34 @@ fn note(servers: &[ServerView], output: &Output) {
     }
 }
 
-fn cells(server: &ServerView) -> Vec<String> {
-    vec![
-        server.name.clone(),
-        server.transport.word().to_owned(),
-        state(server),
-        server.target.clone(),
-    ]
+fn row(server: &ServerView, zone: &TimeZone) -> Row {
+    let tone = match (&server.error, server.enabled) {
+        (_, false) => Tone::Dim,
+        (Some(_), true) => Tone::Bad,
+        (None, true) => Tone::Plain,
+    };
+    Row::new([
+        server.name.as_str().into(),
+        server.transport.word().into(),
+        Cell::toned(state(server, zone), tone),
+        server.target.as_str().into(),
+    ])
 }
 
-fn state(server: &ServerView) -> String {
+fn state(server: &ServerView, zone: &TimeZone) -> String {
+    let short = |at: &String| match at.parse() {
+        Ok(at) => when::short(at, Timestamp::now(), zone),
+        Err(_) => at.clone(),
+    };
     if !server.enabled {
         return "disabled".to_owned();
     }
     let listed = match (server.tools, &server.listed_at) {
-        (Some(tools), Some(at)) => Some(format!("{}, {at}", counted(tools, "tool"))),
+        (Some(tools), Some(at)) => Some(format!("{}, {}", counted(tools, "tool"), short(at))),
         _ => None,
     };
     let failed = match (&server.error, &server.failed_at) {
-        (Some(error), Some(at)) => Some(format!("failed {at}: {}", error.replace('\n', " "))),
+        (Some(error), Some(at)) => Some(format!("failed {}: {error}", short(at))),
         _ => None,
     };
     let known: Vec<String> = listed.into_iter().chain(failed).collect();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::failure::Done;
 use crate::output::Output;
 use deft_wire::dry_run::{DryLoop, DryRun, DryStep, DryVerdict};
-use deft_wire::model::Choice;
+use deft_wire::model::{Choice, StepType};
 
 pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
     if output.json {
@@ -72,7 +72,7 @@ fn notes(step: &DryStep) -> Vec<String> {
         let places = step.unknown.join(", ");
         notes.push(format!("known only when it runs: {places}"));
     }
-    if step.kind == "tool" {
+    if step.kind == StepType::Tool {
         let (effects, on_error) = (step.effects.word(), &step.on_error);
         notes.push(format!("effects: {effects}, on error: {on_error}"));
     }

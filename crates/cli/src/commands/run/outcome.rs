@@ -43,9 +43,9 @@ fn say_outcome(detail: &RunDetail, output: &Output) {
     match (run.status, run.outcome) {
         (RunStatus::Waiting, _) => say_waiting(detail, output),
         (_, Some(outcome @ (Outcome::Success | Outcome::Skipped))) => {
-            say_success(run, outcome, output);
+            say_success(detail, outcome, output);
         }
-        (_, Some(outcome)) => say_failure(run, outcome, output),
+        (_, Some(outcome)) => say_failure(detail, outcome, output),
         (RunStatus::Running, None) => {
             output.complain(&format!("interrupted: run {id} was left as it is"));
             output.complain(&format!(
@@ -72,10 +72,11 @@ fn say_waiting(detail: &RunDetail, output: &Output) {
     }
 }
 
-fn say_success(run: &RunView, outcome: Outcome, output: &Output) {
+fn say_success(detail: &RunDetail, outcome: Outcome, output: &Output) {
+    let run = &detail.run;
     let error = run.error.as_ref();
     let why = error.map_or(String::new(), |error| format!(": {}", error.message));
-    let line = format!("{outcome}{}{why}  {}", took(run), run.id);
+    let line = format!("{outcome}{}{why}  {}", took(detail), run.id);
     if met_limit(run) {
         output.complain(&line);
         let hint = error.and_then(|error| error.hint.as_deref());
@@ -86,14 +87,15 @@ fn say_success(run: &RunView, outcome: Outcome, output: &Output) {
     }
 }
 
-fn say_failure(run: &RunView, outcome: Outcome, output: &Output) {
+fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
+    let run = &detail.run;
     let error = run.error.as_ref();
     let message = error.map_or("", |error| &error.message);
     let step = error.and_then(|error| error.step.as_deref());
     let place = step.map_or(String::new(), |step| format!(" in `{step}`"));
     output.complain(&format!(
         "{outcome}{place}{}: {message}  {}",
-        took(run),
+        took(detail),
         run.id
     ));
     let hint = error.and_then(|error| error.hint.as_deref());
@@ -110,9 +112,16 @@ fn say_failure(run: &RunView, outcome: Outcome, output: &Output) {
     }
 }
 
-fn took(run: &RunView) -> String {
-    let took = run.duration_ms.map(Duration::from_millis);
-    took.map_or(String::new(), |took| format!(" after {}", duration(took)))
+/// How long the run worked. The time that a person took to answer is named apart.
+fn took(detail: &RunDetail) -> String {
+    let Some(worked) = detail.worked_ms().map(Duration::from_millis) else {
+        return String::new();
+    };
+    let waited = match detail.waited_ms {
+        0..1000 => String::new(),
+        ms => format!(" ({} waiting)", duration(Duration::from_millis(ms))),
+    };
+    format!(" after {}{waited}", duration(worked))
 }
 
 /// What can be done about a run that failed. What is wrong with the skill itself fails again however
@@ -137,7 +146,7 @@ fn next_step(run: &RunView) -> String {
 fn lets_time_pass(detail: &RunDetail) -> bool {
     let answer = detail.run.waiting_kind == Some(WaitKind::Answer);
     let mut steps = detail.steps.iter();
-    !answer && steps.any(|step| step.kind == "wait" && step.status == StepStatus::Waiting)
+    !answer && steps.any(|step| step.until.is_some() && step.status == StepStatus::Waiting)
 }
 
 /// The exit code for a run.

@@ -9,9 +9,10 @@ use serde_json::json;
 
 use crate::args::{Global, RunList};
 use crate::failure::Done;
-use crate::output::{Fit, Output, clip, lines_of};
+use crate::output::Output;
 use crate::pages::{Extent, ListDocument};
 use crate::progress::duration;
+use crate::table::{Cell, Column, Row, Table, Tone};
 use crate::when;
 use deft_service::App;
 use deft_service::runs::{self, RunPages, RunQuery};
@@ -25,7 +26,11 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         status: args.status.as_deref().and_then(Choice::from_word),
         outcome: args.outcome.as_deref().and_then(Choice::from_word),
     };
+    if let Some(skill) = &args.skill {
+        runs::check_skill(&app, &global.workspace(), skill)?;
+    }
     let mut pages = runs::list(&app, query);
+    output.page();
     if output.json {
         return document(&mut pages, args.extent, output);
     }
@@ -33,7 +38,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     let read = |wanted| pages.next(wanted);
     let shown = args.extent.show(output, read, |runs| {
         abandoned |= runs.iter().any(|run| run.owner_gone);
-        output.data(listed(&runs, &app, output.width(), mem::take(&mut head)))
+        output.table(&listed(&runs, &app, mem::take(&mut head)))
     })?;
     if shown == 0 {
         output.note("no runs yet; `deft run NAME` makes one");
@@ -57,29 +62,20 @@ fn document(pages: &mut RunPages<'_>, extent: Extent, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the columns of the list can bear.
-const FITS: [Fit; 5] = [Fit::Id, Fit::Cut, Fit::Cut, Fit::Keep, Fit::Keep];
+const COLUMNS: [Column; 6] = [
+    Column::id("run"),
+    Column::keep("skill"),
+    Column::keep("outcome"),
+    Column::keep("started"),
+    Column::extra("took"),
+    Column::extra("cause"),
+];
 
-/// A line for each run, and below it why it came to nothing, if it did. Columns are as wide as this
-/// page needs them; only the first page has a header.
-fn listed(runs: &[ListedRun], app: &App, width: Option<usize>, head: bool) -> String {
-    let header = head.then(header);
-    let no_reason = header.iter().map(|_| None).collect::<Vec<_>>();
-    let lines: Vec<Vec<String>> = header
-        .into_iter()
-        .chain(runs.iter().map(|run| line(run, app)))
-        .collect();
-    let mut text = String::new();
-    let reasons = runs.iter().map(|listed| reason(&listed.run));
-    let reasons = no_reason.into_iter().chain(reasons);
-    for (line, reason) in lines_of(&lines, &FITS, width).into_iter().zip(reasons) {
-        text.push_str(&line);
-        if let Some(reason) = reason {
-            let reason = clip(&format!("  {reason}"), width.unwrap_or(usize::MAX));
-            text.push_str(&format!("{reason}\n"));
-        }
-    }
-    text
+/// A row for each run, and below it why it came to nothing, if it did. Columns are as wide as this page
+/// needs them; only the first page has a header.
+fn listed(runs: &[ListedRun], app: &App, head: bool) -> Table {
+    let table = Table::new(COLUMNS, runs.iter().map(|run| row(run, app)));
+    if head { table } else { table.headless() }
 }
 
 /// Why a run was passed over, failed, or did not continue; a row may stand for several slots.
@@ -91,30 +87,25 @@ fn reason(run: &RunView) -> Option<String> {
     })
 }
 
-fn header() -> Vec<String> {
-    ["run", "skill", "outcome", "started", "took", "cause"]
-        .map(str::to_owned)
-        .to_vec()
-}
-
 /// The word for a run whose status is `running` while no process drives it.
 const ABANDONED: &str = "abandoned";
 
-fn line(listed: &ListedRun, app: &App) -> Vec<String> {
+fn row(listed: &ListedRun, app: &App) -> Row {
     let run = &listed.run;
     let outcome = match run.outcome {
-        Some(outcome) => outcome.to_string(),
-        None if listed.owner_gone => ABANDONED.to_owned(),
-        None => run.status.to_string(),
+        Some(outcome) => Cell::toned(outcome.to_string(), run.outcome.into()),
+        None if listed.owner_gone => Cell::toned(ABANDONED, Tone::Warning),
+        None => run.status.to_string().into(),
     };
     let started = run.started_at.unwrap_or(run.admitted_at);
     let took = run.duration_ms.map(Duration::from_millis);
-    vec![
-        run.id.to_string(),
-        run.skill.clone(),
+    let cells = [
+        run.id.to_string().into(),
+        run.skill.as_str().into(),
         outcome,
-        when::short(started, Timestamp::now(), &app.zone),
-        took.map_or(String::new(), duration),
-        run.cause.clone(),
-    ]
+        when::short(started, Timestamp::now(), &app.zone).into(),
+        took.map_or(String::new(), duration).into(),
+        run.cause.as_str().into(),
+    ];
+    Row::new(cells).below(reason(run))
 }

@@ -52,7 +52,7 @@ fn cancel(id: &str, global: &Global, output: &Output) -> Done {
 fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
     let app = App::open(&global.workspace_of(&args.roots))?;
     let watch = Watch {
-        steps: runs::planned_steps(&app, &args.id)?,
+        steps: runs::remaining_steps(&app, &args.id)?,
         yes: args.yes,
         global,
         output,

@@ -7,9 +7,12 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::args::{Global, RunPrune};
+use crate::confirm;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted, local};
+use deft_service::runs::PruneMode;
 use deft_service::{App, runs, time};
+use deft_wire::run::PrunedRuns;
 
 pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     let app = if args.dry_run {
@@ -18,25 +21,45 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
         App::without_skills(&global.workspace())?
     };
     let before = before(args, &app.zone)?;
-    let pruned = runs::prune(&app, before, args.dry_run)?;
+    let mode = match (args.dry_run, args.no_trash) {
+        (true, _) => PruneMode::DryRun,
+        (false, true) => PruneMode::Forever,
+        (false, false) => PruneMode::Trash,
+    };
+    if mode != PruneMode::DryRun && confirm::is_needed(args.yes, global) {
+        let found = runs::prune(&app, before, PruneMode::DryRun)?;
+        let forever = if args.no_trash { " for good" } else { "" };
+        let question = format!("delete {}{forever}", describe(&found, before, &app));
+        if !found.runs.is_empty() && !confirm::ask(&question) {
+            return Ok(confirm::refused(output));
+        }
+    }
+    let pruned = runs::prune(&app, before, mode)?;
     if output.json {
         output.document(&json!(pruned))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let verb = if args.dry_run {
+        "would delete"
     } else {
-        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        output.data(format!(
-            "{}{} that ended before {}, with {}; {} that expired",
-            if args.dry_run {
-                "would delete "
-            } else {
-                "deleted "
-            },
-            counted(pruned.runs.len(), "run"),
-            local(before, &app.zone),
-            counted(count(pruned.events), "event"),
-            counted(count(pruned.cached_results), "cached result"),
-        ))?;
+        "deleted"
+    };
+    output.data(format!("{verb} {}", describe(&pruned, before, &app)))?;
+    if mode == PruneMode::Trash && !pruned.runs.is_empty() {
+        output.note(confirm::UNDO);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn describe(pruned: &PrunedRuns, before: Timestamp, app: &App) -> String {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    format!(
+        "{} that ended before {}, with {}; {} that expired",
+        counted(pruned.runs.len(), "run"),
+        local(before, &app.zone),
+        counted(count(pruned.events), "event"),
+        counted(count(pruned.cached_results), "cached result"),
+    )
 }
 
 /// Runs that ended before this are deleted. clap requires one of the two flags.

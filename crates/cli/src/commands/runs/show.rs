@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -12,6 +13,7 @@ use crate::output::{Output, local};
 use crate::progress::duration;
 use deft_service::talk::describe_usage;
 use deft_service::{App, runs};
+use deft_wire::interruption::{Interruption, InterruptionCause};
 use deft_wire::model::Outcome;
 use deft_wire::run::{
     CallStatus, CallView, ItemCounts, RunDetail, RunDocument, RunNotice, RunView, StepStatus,
@@ -62,7 +64,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     let mut text = format!("{}  {}  {state}\n", run.id, run.skill);
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
-            text.push_str(&format!("  {name:<10} {value}\n"));
+            text.push_str(&format!("  {name:<11} {value}\n"));
         }
     };
     line("revision", run.revision.get(..12).unwrap_or_default());
@@ -79,7 +81,10 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         "started",
         &started.map_or(String::new(), |at| local(at, zone)),
     );
-    line("took", &took(run.duration_ms));
+    line("took", &worked(detail));
+    for gap in &detail.interruptions {
+        line("interrupted", &interruption(gap, zone));
+    }
     line("models", &models(run));
     line("waits for", run.waiting_for.as_deref().unwrap_or_default());
     line("inputs", &short(&run.inputs));
@@ -100,6 +105,45 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         line("notice", &describe_notice(notice));
     }
     text
+}
+
+/// How long the run worked, and how long it waited.
+fn worked(detail: &RunDetail) -> String {
+    let worked = took(detail.worked_ms());
+    match detail.waited_ms {
+        0 => worked,
+        waited => {
+            let waited = took(Some(waited));
+            let waited = format!("waited {waited}");
+            let parts = [worked, waited].into_iter().filter(|part| !part.is_empty());
+            parts.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// "14:02:11, resumed 14:02:15 (4.0 s later) by another process".
+fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
+    let (from, to) = (gap.interrupted_at, gap.resumed_at);
+    let at = |at: Timestamp, form: &str| at.to_zoned(zone.clone()).strftime(form).to_string();
+    let day = |at| zone.to_datetime(at).date();
+    let form = if day(from) == day(to) {
+        "%H:%M:%S"
+    } else {
+        "%Y-%m-%d %H:%M:%S"
+    };
+    let later = to.duration_since(from).unsigned_abs();
+    let by = match (gap.cause, &gap.by) {
+        (InterruptionCause::ProcessEnded, _) | (InterruptionCause::RunEnded, None) => {
+            "another process".to_owned()
+        }
+        (InterruptionCause::RunEnded, Some(by)) => format!("`{by}`"),
+    };
+    format!(
+        "{}, resumed {} ({} later) by {by}",
+        at(from, form),
+        at(to, form),
+        duration(later)
+    )
 }
 
 /// The planned instant, or the stretch of instants that this row stands for.
@@ -149,12 +193,9 @@ fn items(items: &ItemCounts) -> String {
 
 /// Why a step was skipped or what it waits for; the end of a wait in the zone of the person.
 fn reason(step: &StepView, zone: &TimeZone) -> String {
-    let reason = step.reason.as_deref().unwrap_or_default();
-    let until = reason.strip_prefix("until ");
-    let until = until.filter(|_| step.kind == "wait");
-    match until.and_then(|instant| instant.parse().ok()) {
+    match step.until {
         Some(instant) => format!("until {}", local(instant, zone)),
-        None => reason.to_owned(),
+        None => step.reason.clone().unwrap_or_default(),
     }
 }
 

@@ -4,11 +4,15 @@ use std::process::ExitCode;
 
 use deft_service::schedule;
 use deft_wire::schedule::ScheduleView;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::args::{Global, Roots};
 use crate::commands::skills::failure_words;
 use crate::failure::Done;
-use crate::output::{Fit, Output, table_of};
+use crate::output::Output;
+use crate::table::{Cell, Column, Row, Table, Tone};
+use crate::when;
 
 pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let list = schedule::list(&global.workspace_of(roots))?;
@@ -17,31 +21,40 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     } else if list.schedules.is_empty() {
         output.note("no skill fires by the clock\nhint: `schedule: \"0 9 * * 1-5\"` in a skill makes it; `deft schedule preview` shows when that is");
     } else {
-        let head = ["SKILL", "NEXT", "ZONE", "FIRES"]
-            .map(str::to_owned)
-            .to_vec();
-        let rows: Vec<Vec<String>> = std::iter::once(head)
-            .chain(list.schedules.iter().map(row))
-            .collect();
-        output.data(table_of(&rows, &[Fit::Cut, Fit::Keep], output.width()))?;
+        output.page();
+        let columns = [
+            Column::keep("skill"),
+            Column::keep("next"),
+            Column::text("fires"),
+        ];
+        let (now, zone) = (
+            Timestamp::now(),
+            global.workspace().home_to_read()?.moment().zone,
+        );
+        let rows = list.schedules.iter().map(|one| row(one, now, &zone));
+        output.table(&Table::new(columns, rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(schedule: &ScheduleView) -> Vec<String> {
-    let when = match (schedule.disabled_reason, &schedule.next) {
-        (Some(reason), _) => format!("off: {reason}"),
-        (None, Some(next)) => next.clone(),
-        (None, None) => "over".to_owned(),
-    };
-    let words = &schedule.words;
-    vec![
-        schedule.skill.clone(),
-        when,
-        schedule.zone.clone(),
-        match failure_words(schedule.failures, schedule.backoff_until.as_deref()) {
-            Some(failures) => format!("{words}; {failures}"),
-            None => words.clone(),
+fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
+    let next = match (schedule.disabled_reason, &schedule.next) {
+        (Some(reason), _) => Cell::toned(format!("off: {reason}"), Tone::Warning),
+        (None, Some(next)) => match next.parse() {
+            Ok(at) => when::short(at, now, zone).into(),
+            Err(_) => next.as_str().into(),
         },
-    ]
+        (None, None) => Cell::toned("over", Tone::Dim),
+    };
+    let failures = failure_words(schedule.failures, schedule.backoff_until.as_deref());
+    let words = &schedule.words;
+    // Instants are shown in the zone of the reader; only another one has to be named.
+    let foreign = zone.iana_name() != Some(&schedule.zone) && !words.contains(&schedule.zone);
+    let fires = if foreign {
+        format!("{words} ({})", schedule.zone)
+    } else {
+        words.clone()
+    };
+    let cells = [schedule.skill.as_str().into(), next, fires.into()];
+    Row::new(cells).below(failures.map(|words| Cell::toned(words, Tone::Bad)))
 }

@@ -1,5 +1,6 @@
-//! `deft schedule …`: when skills fire, and what would become of their slots.
+//! `deft schedule …`: when skills fire, what would become of their slots, and how that is changed.
 
+mod change;
 mod list;
 mod next;
 mod simulate;
@@ -14,5 +15,9 @@ pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> Done {
         Command::Next(args) => next::next(args, global, output),
         Command::Preview(args) => next::preview(args, global, output),
         Command::Simulate(args) => simulate::run(args, global, output),
+        Command::Add(args) => change::add(args, global, output),
+        Command::Pause { name } => change::pause(name, global, output),
+        Command::Resume { name } => change::resume(name, global, output),
+        Command::Remove { name } => change::remove(name, global, output),
     }
 }

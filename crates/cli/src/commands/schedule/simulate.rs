@@ -7,7 +7,8 @@ use deft_wire::schedule::SimulatedSlot;
 
 use crate::args::{Global, Simulate};
 use crate::failure::Done;
-use crate::output::{Output, counted, table};
+use crate::output::{Output, counted};
+use crate::table::{Column, Row, Table};
 
 pub(super) fn run(args: &Simulate, global: &Global, output: &Output) -> Done {
     let request = SimulationRequest {
@@ -23,28 +24,34 @@ pub(super) fn run(args: &Simulate, global: &Global, output: &Output) -> Done {
     }
     let slots = &result.view.rows;
     if !slots.is_empty() {
-        let head = ["AT", "SKILL", "WHAT", "SLOT", "WHY"]
-            .map(str::to_owned)
-            .to_vec();
-        let lines = std::iter::once(head).chain(slots.iter().map(row));
-        output.data(table(&lines.collect::<Vec<_>>(), output.width()))?;
+        output.page();
+        let columns = [
+            Column::keep("at"),
+            Column::keep("skill"),
+            Column::keep("what"),
+            Column::extra("slot"),
+            Column::text("why"),
+        ];
+        output.table(&Table::new(columns, slots.iter().map(row)))?;
     }
     output.note(&summary(&result));
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(slot: &SimulatedSlot) -> Vec<String> {
+fn row(slot: &SimulatedSlot) -> Row {
     let slots = match &slot.until {
         Some(until) => format!("{} to {until} ({})", slot.slot, slot.count),
+        // On time is nothing to say.
+        None if slot.slot == slot.at => String::new(),
         None => slot.slot.clone(),
     };
-    vec![
-        slot.at.clone(),
-        slot.skill.clone(),
-        slot.what.clone(),
-        slots,
-        slot.reason.clone().unwrap_or_default(),
-    ]
+    Row::new([
+        slot.at.as_str().into(),
+        slot.skill.as_str().into(),
+        slot.what.as_str().into(),
+        slots.into(),
+        slot.reason.as_deref().unwrap_or_default().into(),
+    ])
 }
 
 fn summary(result: &SimulationResult) -> String {

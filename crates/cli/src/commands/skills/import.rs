@@ -8,6 +8,7 @@ use deft_wire::skill_files::{ImportEffect, ImportItem, ImportReport, UnmappedNod
 use crate::args::{Global, Import, SourceFormat};
 use crate::failure::Done;
 use crate::output::{Output, counted};
+use crate::table::columns_of;
 
 pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
     let request = ImportRequest {
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
         let hints = imported.hints.iter().map(String::as_str);
         let hints = hints.chain(imported.has_conflicts.then_some(conflict));
         for hint in hints {
-            output.note(&hanging("hint: ", hint, output.width()));
+            output.note(&format!("hint: {hint}"));
         }
         output.note(&summary(report));
     }
@@ -113,10 +114,10 @@ fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usi
 }
 
 /// A text behind a head. Lines are broken between words and continue below the beginning of the text, or
-/// near the margin if little room would be left.
+/// near the margin if little room would be left. Blanks that align columns stay.
 fn hanging(head: &str, text: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
-    let length = head.chars().count();
+    let length = columns_of(head);
     let indent = if length + 24 > width {
         MARGIN + 2
     } else {
@@ -125,7 +126,7 @@ fn hanging(head: &str, text: &str, width: Option<usize>) -> String {
     let mut out = head.to_owned();
     let mut used = length;
     for (at, word) in text.split(' ').enumerate() {
-        let size = word.chars().count();
+        let size = columns_of(word);
         if at > 0 && used + 1 + size > width {
             out.truncate(out.trim_end().len());
             out.push_str(&format!("\n{:indent$}", ""));

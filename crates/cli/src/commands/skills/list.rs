@@ -8,7 +8,8 @@ use deft_wire::skill::{FileSkill, SkillView, StoredSkill};
 
 use crate::args::{Global, List};
 use crate::failure::Done;
-use crate::output::{Output, counted, table};
+use crate::output::{Output, counted};
+use crate::table::{Cell, Column, Row, Table, Tone};
 
 pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
     let catalog = SkillCatalog::open(&global.workspace_of(&args.roots))?;
@@ -36,13 +37,14 @@ fn print(listing: &SkillListing, output: &Output) -> Done<()> {
             "no skill fits"
         });
     } else {
-        let head = ["ID", "KIND", "FIRES", "DESCRIPTION"]
-            .map(str::to_owned)
-            .to_vec();
-        let rows: Vec<Vec<String>> = std::iter::once(head)
-            .chain(skills.iter().map(row))
-            .collect();
-        output.data(table(&rows, output.width()))?;
+        output.page();
+        let columns = [
+            Column::keep("id"),
+            Column::keep("kind"),
+            Column::text("fires"),
+            Column::text("description"),
+        ];
+        output.table(&Table::new(columns, skills.iter().map(row)))?;
     }
     note_wrong_tools(skills, output);
     if listing.unloaded_files > 0 {
@@ -54,41 +56,41 @@ fn print(listing: &SkillListing, output: &Output) -> Done<()> {
     Ok(())
 }
 
-fn row(skill: &SkillView) -> Vec<String> {
+fn row(skill: &SkillView) -> Row {
     match skill {
         SkillView::File(skill) => file_row(skill),
         SkillView::Stored(skill) => record_row(skill),
     }
 }
 
-fn file_row(skill: &FileSkill) -> Vec<String> {
+fn file_row(skill: &FileSkill) -> Row {
     let kind = skill
         .role
         .map_or_else(|| skill.tier.to_string(), |role| role.to_string());
     let when = shorten(skill.trigger.words.as_deref().unwrap_or_default());
     let when = match (&skill.standing, skill.disabled_reason) {
-        _ if skill.clashes_with.is_some() => "never: a record has its name".to_owned(),
-        (Some(_), Some(why)) => format!("off ({why}): {when}"),
-        (None, _) if !skill.enabled => format!("off: {when}"),
-        (Some(_) | None, _) => when,
+        _ if skill.clashes_with.is_some() => Cell::toned("never: a record has its name", Tone::Bad),
+        (Some(_), Some(why)) => Cell::toned(format!("off ({why}): {when}"), Tone::Dim),
+        (None, _) if !skill.enabled => Cell::toned(format!("off: {when}"), Tone::Dim),
+        (Some(_) | None, _) => when.into(),
     };
     let words = skill.description.split_whitespace();
     let summary = words.collect::<Vec<_>>().join(" ");
-    vec![skill.id.clone(), kind, when, summary]
+    Row::new([skill.id.as_str().into(), kind.into(), when, summary.into()])
 }
 
-fn record_row(record: &StoredSkill) -> Vec<String> {
+fn record_row(record: &StoredSkill) -> Row {
     let when = shorten(record.trigger.words.as_deref().unwrap_or_default());
     let when = match record.disabled_reason {
-        Some(why) => format!("off ({why}): {when}"),
-        None => when,
+        Some(why) => Cell::toned(format!("off ({why}): {when}"), Tone::Dim),
+        None => when.into(),
     };
-    vec![
-        record.id.clone(),
-        record.tier.to_string(),
+    Row::new([
+        record.id.as_str().into(),
+        record.tier.to_string().into(),
         when,
-        record.description.clone().unwrap_or_default(),
-    ]
+        record.description.as_deref().unwrap_or_default().into(),
+    ])
 }
 
 /// The number of skills that a note names.

@@ -1,5 +1,6 @@
 //! `deft skills …`.
 
+pub(super) mod delete;
 pub(super) mod doctor;
 pub(super) mod export;
 pub(super) mod import;

@@ -6,6 +6,7 @@ use deft_service::skills::{SkillCatalog, SkillPage};
 use deft_wire::skill::{
     FileDetails, FileSkill, SkillChange, SkillDocument, SkillView, StoredSkill,
 };
+use deft_wire::skill_details::DetailsView;
 use serde_json::Value;
 
 use super::failure_words;
@@ -65,6 +66,10 @@ fn record_text(record: &StoredSkill) -> String {
     lines.add_some("off because", disabled.as_ref());
     lines.add_some("last run", record.last_run_at.as_ref());
     lines.add_some("came to", record.last_run_summary.as_ref());
+    lines.add("tags", record.tags.join(", "));
+    if let Some(details) = &record.described {
+        add_details(&mut lines, details);
+    }
     lines.add("owner", &record.agent_id);
     lines.add("revision", &record.revision);
     let failures = failure_words(record.failures, record.backoff_until.as_deref());
@@ -151,7 +156,9 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add("tags", skill.tags.join(", "));
     let details = skill.details.as_ref();
     if let Some(details) = details {
-        add_details(&mut lines, details);
+        add_details(&mut lines, &details.described);
+        lines.add_some("licence", details.license.as_ref());
+        lines.add_some("needs", details.compatibility.as_ref());
     }
     lines.add("written as", skill.dialect.to_string());
     lines.add("file", &skill.path);
@@ -166,27 +173,11 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     format!("{}\n{manual}\n", lines.0)
 }
 
-/// The descriptive fields. They are written out, so that a new one does not compile before it is shown.
-fn add_details(lines: &mut Lines, details: &FileDetails) {
-    let FileDetails {
-        author,
-        version,
-        created,
-        license,
-        compatibility,
-        priority: _,
-        allowed_tools: _,
-        metadata: _,
-        extra: _,
-        max_steps: _,
-        files: _,
-        body: _,
-    } = details;
-    lines.add_some("author", author.as_ref());
-    lines.add_some("version", version.as_ref());
-    lines.add_some("created", created.as_ref());
-    lines.add_some("licence", license.as_ref());
-    lines.add_some("needs", compatibility.as_ref());
+/// The descriptive fields.
+fn add_details(lines: &mut Lines, details: &DetailsView) {
+    for (key, text) in details.texts() {
+        lines.add_some(key, text);
+    }
 }
 
 /// Keys that deft does not read, and the files beside the skill.

@@ -1,9 +1,9 @@
-//! `deft skills enable|disable|restore|delete`.
+//! `deft skills enable|disable|restore`.
 
 use std::process::ExitCode;
 
-use deft_service::skills::{self, DeletedFrom};
-use deft_wire::skill::{DeletedSkill, SkillDocument, SkillView, StoredSkill};
+use deft_service::skills;
+use deft_wire::skill::{SkillDocument, SkillView, StoredSkill};
 
 use crate::args::Global;
 use crate::failure::Done;
@@ -55,18 +55,4 @@ fn print_state(skill: StoredSkill, output: &Output) -> Done<()> {
         (None, None) => format!("`{id}` is enabled"),
     };
     output.data(text)
-}
-
-pub(crate) fn delete(name: &str, global: &Global, output: &Output) -> Done {
-    let (skill, from) = skills::delete(&global.workspace(), name)?;
-    if output.json {
-        output.document(&DeletedSkill { deleted: skill })?;
-    } else {
-        let place = match from {
-            DeletedFrom::File(path) => format!("`{}`", path.display()),
-            DeletedFrom::Record(number) => format!("record {number}"),
-        };
-        output.data(format!("deleted `{skill}` ({place}); its runs stay"))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::args::ToolList;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted, local, table};
+use crate::table::{Column, Row, Table};
 
 pub(super) fn list(args: &ToolList, workspace: &Workspace, output: &Output) -> Done {
     let query = ToolQuery {
@@ -26,13 +27,19 @@ pub(super) fn list(args: &ToolList, workspace: &Workspace, output: &Output) -> D
     } else {
         let row = |tool: &ToolSummary| {
             let sentence = first_sentence(&tool.description);
-            vec![tool.name.clone(), tool.server.clone(), sentence]
+            let (name, server) = (tool.name.as_str(), tool.server.as_str());
+            Row::new([name.into(), server.into(), sentence.into()])
         };
-        let rows: Vec<Vec<String>> = list.tools.iter().map(row).collect();
-        if !rows.is_empty() {
-            output.data(table(&rows, output.width()))?;
+        if !list.tools.is_empty() {
+            output.page();
+            let columns = [
+                Column::keep("tool"),
+                Column::keep("server"),
+                Column::text("description"),
+            ];
+            output.table(&Table::new(columns, list.tools.iter().map(row)))?;
         }
-        output.note(&counted(rows.len(), "tool"));
+        output.note(&counted(list.tools.len(), "tool"));
         for tool in &list.disabled {
             output.note(&format!(
                 "disabled: `{}.{}`: {}",

@@ -6,9 +6,9 @@ mod steps;
 use std::time::Duration;
 
 use deft_model::{
-    Body, Budget, BudgetPeriod, Choice, Details, Dialect, Effects, ExhaustedAction, Expect,
-    FailureClass, Heal, Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent, SkillId,
-    Text, Timing, Trigger,
+    Body, Budget, BudgetPeriod, Choice, DetailPlace, Details, Dialect, Effects, ExhaustedAction,
+    Expect, FailureClass, Heal, Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent,
+    SkillId, Text, Timing, Trigger,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -255,16 +255,16 @@ pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
 }
 
 fn details() -> impl Strategy<Value = Details> {
-    let texts = (
-        option::of(prose()),
-        option::of(prose()),
-        option::of(prose()),
-    );
-    (vec(prose(), 0..3), texts).prop_map(|(tags, (author, version, created))| Details {
-        tags,
-        author,
-        version,
-        created,
+    let value = (option::of(prose()), vec(prose(), 0..3));
+    vec(value, Details::ROWS.len()).prop_map(|values| {
+        let mut details = Details::default();
+        for (row, (text, texts)) in Details::ROWS.iter().zip(values) {
+            match row.place {
+                DetailPlace::Text(place) => *place(&mut details) = text,
+                DetailPlace::Texts(place) => *place(&mut details) = texts,
+            }
+        }
+        details
     })
 }
 

@@ -3,11 +3,11 @@
 use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, prune};
+use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, prune, trash};
 use crate::{
     Admission, AdmissionResult, Answer, AppendResult, Batch, CancelState, Claim, ClaimedRun, Lease,
     NewEvent, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store,
-    StoredEvent,
+    StoredEvent, Trash, TrashItem,
 };
 
 impl RunQueue for Sqlite {
@@ -111,7 +111,21 @@ impl Store for Sqlite {
         self.writer.write(move |db| prune::prune(db, &wish))
     }
 
+    fn trash(&self) -> Option<&dyn Trash> {
+        Some(self)
+    }
+
     fn version(&self) -> Answer<'_, u64> {
         self.readers.version()
+    }
+}
+
+impl Trash for Sqlite {
+    fn lines(&self, what: TrashItem) -> Answer<'_, Vec<String>> {
+        self.readers.read(move |db| trash::lines(db, &what))
+    }
+
+    fn restore(&self, lines: Vec<String>) -> Answer<'_, u64> {
+        self.writer.write(move |db| trash::restore(db, &lines))
     }
 }

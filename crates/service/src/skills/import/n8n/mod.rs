@@ -68,7 +68,10 @@ pub(super) fn convert(
     if document.has_error_workflow {
         notes.push("not kept: the workflow for errors".to_owned());
     }
-    let is_program = |kind: &StepKind| kind.called_tool() == Some("shell.run");
+    let is_program = |kind: &StepKind| {
+        kind.tool_call()
+            .is_some_and(|(tool, _)| tool == "shell.run")
+    };
     let runs_programs = flow.steps.iter().any(|step| is_program(&step.kind));
     let id = match slug(title) {
         empty if empty.is_empty() => "n8n-workflow".to_owned(),

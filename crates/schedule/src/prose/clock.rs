@@ -1,6 +1,7 @@
 //! Times of day in prose: `9`, `9:30`, `3pm`, `noon`.
 
-use super::PhraseError;
+use super::refused;
+use crate::error::Error;
 
 /// A time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +60,9 @@ fn two(text: &str) -> Option<u8> {
 }
 
 /// A time of day that is meant as it is written.
-pub(super) fn certain(word: &str, text: &str) -> Result<Option<TimeOfDay>, PhraseError> {
+pub(super) fn certain(word: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
     match time(word) {
-        Some(time) if time.vague => Err(PhraseError::new(
+        Some(time) if time.vague => Err(refused(
             format!(
                 "`{text}` may mean {:02}:00 or {:02}:00",
                 time.hour,

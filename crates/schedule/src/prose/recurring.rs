@@ -2,23 +2,25 @@
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::{digits, weekday};
-use super::{PhraseError, Time, length, unreadable};
+use super::{refused, spelled_length, unreadable};
+use crate::error::Error;
+use crate::fire_time::FireTime;
 
 /// Reads what is to happen again and again, without the word "every".
-pub(super) fn read(words: &[&str], text: &str) -> Result<Time, PhraseError> {
+pub(super) fn read(words: &[&str], text: &str) -> Result<FireTime, Error> {
     match words {
-        ["minute"] => return Ok(Time::Cron("* * * * *".to_owned())),
-        ["hour" | "hourly"] => return Ok(Time::Cron("0 * * * *".to_owned())),
+        ["minute"] => return Ok(FireTime::Cron("* * * * *".to_owned())),
+        ["hour" | "hourly"] => return Ok(FireTime::Cron("0 * * * *".to_owned())),
         ["weekly" | "week", "on", rest @ ..] => return read(rest, text),
         _ => {}
     }
-    if let Some(length) = length(&words.join(" ")) {
+    if let Some(length) = spelled_length(&words.join(" ")) {
         return interval(length.as_secs(), length.subsec_nanos() == 0, text);
     }
     if let Some(at) = words.iter().position(|word| *word == "at")
-        && length(&words[..at].join(" ")).is_some()
+        && spelled_length(&words[..at].join(" ")).is_some()
     {
-        return Err(PhraseError::new(
+        return Err(refused(
             format!("`{text}` cannot be kept by a schedule: a length of time has no time of day"),
             "leave the time of day out, or name the days: `every monday and thursday at 09:00`",
         ));
@@ -28,27 +30,28 @@ pub(super) fn read(words: &[&str], text: &str) -> Result<Time, PhraseError> {
 }
 
 /// Whether a phrase without "every" can only mean again and again.
-pub(super) fn is_plural(words: &[&str]) -> bool {
-    let Some(first) = words.first() else {
+pub(super) fn is_plural(all: &[&str]) -> bool {
+    let Some(first) = all.first() else {
         return false;
     };
-    let named = words.iter().filter(|word| weekday(word).is_some()).count();
+    let named = all.iter().filter(|word| weekday(word).is_some()).count();
     let plural = weekday(first).is_some() && first.len() > 5 && first.ends_with('s');
     let words = [
         "hourly", "daily", "weekly", "monthly", "yearly", "annually", "weekdays", "weekends",
     ];
-    words.contains(first) || plural || named > 1 || range(first).is_some()
+    let monthly = days_of_month(all).is_some();
+    words.contains(first) || plural || named > 1 || range(first).is_some() || monthly
 }
 
-fn interval(seconds: i64, whole: bool, text: &str) -> Result<Time, PhraseError> {
+fn interval(seconds: i64, whole: bool, text: &str) -> Result<FireTime, Error> {
     match u64::try_from(seconds) {
         Ok(seconds) if whole && seconds > 0 && seconds.is_multiple_of(60) => {
-            Ok(Time::Minutes(seconds / 60))
+            Ok(FireTime::Minutes(seconds / 60))
         }
         Ok(seconds @ 1..60) if whole && 60 % seconds == 0 => {
-            Ok(Time::Cron(format!("*/{seconds} * * * * *")))
+            Ok(FireTime::Cron(format!("*/{seconds} * * * * *")))
         }
-        _ => Err(PhraseError::new(
+        _ => Err(refused(
             format!("`{text}` is not a whole number of minutes"),
             "use whole minutes, or seconds that divide a minute, such as `every 30 seconds`",
         )),
@@ -85,8 +88,36 @@ fn days<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
         ["month" | "monthly", "on", "the" | "day", day, rest @ ..] => {
             Some((all(&format!("{} * *", ordinal(day)?), None), rest))
         }
-        _ => weekdays(words),
+        _ => days_of_month(words).or_else(|| weekdays(words)),
     }
+}
+
+/// `1st of the month`, `15th of every month`, `last day of the month`.
+fn days_of_month<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
+    let words = match words {
+        ["on", "the", rest @ ..] | ["the" | "on", rest @ ..] => rest,
+        words => words,
+    };
+    let (day, rest) = match words {
+        [
+            "last",
+            "day",
+            "of",
+            "the" | "every" | "each" | "a",
+            "month",
+            rest @ ..,
+        ] => ("L".to_owned(), rest),
+        [
+            day,
+            "of",
+            "the" | "every" | "each" | "a",
+            "month",
+            rest @ ..,
+        ] => (ordinal(day)?.to_string(), rest),
+        _ => return None,
+    };
+    let fields = format!("{day} * *");
+    Some((Days { fields, half: None }, rest))
 }
 
 fn ordinal(word: &str) -> Option<u8> {
@@ -137,7 +168,7 @@ fn range(word: &str) -> Option<String> {
     (from < to).then(|| format!("{from}-{to}"))
 }
 
-fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, PhraseError> {
+fn cron(days: &Days, rest: &[&str], text: &str) -> Result<FireTime, Error> {
     let words: Vec<&str> = rest
         .iter()
         .copied()
@@ -149,7 +180,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, PhraseError> {
         } else {
             "no time of day"
         };
-        return Err(PhraseError::new(
+        return Err(refused(
             format!("`{text}` names {what}"),
             "add it: `every day at 09:00`, `every monday at 09:00`, `monthly on the 1st at 09:00`",
         ));
@@ -164,7 +195,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, PhraseError> {
     }
     let minute = times.first().map_or(0, |time| time.minute);
     if times.iter().any(|time| time.minute != minute) {
-        return Err(PhraseError::new(
+        return Err(refused(
             format!("`{text}` names times with different minutes, which one schedule cannot hold"),
             "store one skill for each of them",
         ));
@@ -173,7 +204,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<Time, PhraseError> {
     hours.sort_unstable();
     hours.dedup();
     let hours: Vec<String> = hours.iter().map(u8::to_string).collect();
-    Ok(Time::Cron(format!(
+    Ok(FireTime::Cron(format!(
         "{minute} {} {}",
         hours.join(","),
         days.fields
@@ -185,13 +216,13 @@ fn is_filler(word: &str) -> bool {
 }
 
 /// `morning at 8`, `evening at 6pm`; `evening at 6` may be read in two ways.
-fn halved(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, PhraseError> {
+fn halved(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
     match time(word) {
         Some(found) if (found.hour < 12) == (half == "am") => Ok(Some(TimeOfDay {
             vague: false,
             ..found
         })),
-        Some(found) => Err(PhraseError::new(
+        Some(found) => Err(refused(
             format!(
                 "`{text}` does not fit: {:02}:{:02} is another part of the day",
                 found.hour, found.minute

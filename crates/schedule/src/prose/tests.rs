@@ -2,25 +2,36 @@
 
 use super::*;
 
+fn field_of(key: &str) -> PhraseField {
+    match key {
+        "schedule" => PhraseField::Schedule,
+        "every" => PhraseField::Every,
+        "in" => PhraseField::In,
+        "at" => PhraseField::At,
+        "when" => PhraseField::When,
+        other => panic!("no such field: {other}"),
+    }
+}
+
 /// Saturday, 14 February 2026, 14:00 in Berlin.
 fn read_in(field: &str, text: &str) -> String {
-    let zone = deft_schedule::parse_zone("Europe/Berlin").unwrap();
-    let clock = Clock {
+    let zone = crate::parse_zone("Europe/Berlin").unwrap();
+    let clock = PhraseClock {
         now: "2026-02-14T13:00:00Z".parse().unwrap(),
         zone: &zone,
     };
-    match read(text, Field::from_key(field), &clock) {
+    match read_phrase(text, field_of(field), &clock) {
         Ok(None) => "not prose".to_owned(),
-        Ok(Some(Time::Cron(cron))) => format!("cron {cron}"),
-        Ok(Some(Time::Minutes(minutes))) => format!("every {minutes}m"),
-        Ok(Some(Time::At(at))) => format!("at {}", deft_schedule::show(at, &zone)),
+        Ok(Some(FireTime::Cron(cron))) => format!("cron {cron}"),
+        Ok(Some(FireTime::Minutes(minutes))) => format!("every {minutes}m"),
+        Ok(Some(FireTime::At(at))) => format!("at {}", crate::show(at, &zone)),
         Err(refused) => format!("refused: {}", refused.message),
     }
 }
 
 #[test]
 fn phrases() {
-    let cases = include_str!("../../tests/cases/phrases.txt");
+    let cases = include_str!("../../tests/prose/fields.txt");
     let mut wrong = Vec::new();
     for line in cases
         .lines()

@@ -1,19 +1,21 @@
 //! A single instant in prose: a time of day, with or without a day.
 
-use deft_schedule::parse_at;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::weekday;
-use super::{Clock, PhraseError, Time};
+use super::{PhraseClock, refused};
+use crate::at::parse_at;
+use crate::error::Error;
+use crate::fire_time::FireTime;
 
 /// Reads a day and a time of day; nothing when it is neither.
 pub(super) fn read(
     words: &[&str],
     text: &str,
-    clock: &Clock<'_>,
-) -> Result<Option<Time>, PhraseError> {
+    clock: &PhraseClock<'_>,
+) -> Result<Option<FireTime>, Error> {
     let words: Vec<&str> = words
         .iter()
         .copied()
@@ -24,7 +26,7 @@ pub(super) fn read(
     };
     let [word] = rest[..] else {
         return match (rest.is_empty(), day) {
-            (true, day) if day != Day::Any => Err(PhraseError::new(
+            (true, day) if day != Day::Any => Err(refused(
                 format!("`{text}` names no time of day"),
                 "add it, such as `tomorrow at 09:00`",
             )),
@@ -41,7 +43,7 @@ pub(super) fn read(
     };
     Ok(found
         .and_then(|time| instant(day, time, clock))
-        .map(Time::At))
+        .map(FireTime::At))
 }
 
 /// Whether a phrase names its day, so that it can only be meant once.
@@ -69,7 +71,7 @@ enum Day {
     On(Date),
 }
 
-fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>, PhraseError> {
+fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>, Error> {
     let day = |at: usize, length: usize, day: Day| {
         let rest = words[..at].iter().chain(&words[at + length..]);
         Ok(Some((day, rest.copied().collect())))
@@ -81,7 +83,7 @@ fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>,
             ("tonight", _) => return day(at, 1, Day::Tonight),
             ("tomorrow", _) => return day(at, 1, Day::Later(1)),
             ("next", [name, ..]) if weekday(name).is_some() => {
-                return Err(PhraseError::new(
+                return Err(refused(
                     format!("`{text}` may mean this week or the next"),
                     "give the date, such as `2026-02-16T09:00`",
                 ));
@@ -97,7 +99,7 @@ fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>,
     Ok(Some((Day::Any, words.to_vec())))
 }
 
-fn instant(day: Day, time: TimeOfDay, clock: &Clock<'_>) -> Option<Timestamp> {
+fn instant(day: Day, time: TimeOfDay, clock: &PhraseClock<'_>) -> Option<Timestamp> {
     let today = clock.zone.to_datetime(clock.now).date();
     let on = |date: Date| {
         let wall = format!("{date}T{:02}:{:02}", time.hour, time.minute);

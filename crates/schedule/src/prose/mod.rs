@@ -1,22 +1,26 @@
 //! Times in prose, as far as they can be read without guessing (S0.25).
 //!
 //! "in 5 minutes" is once and "every 5 minutes" is again and again; what could
-//! be either, or names no time of day, is refused with a sentence. Cron
-//! expressions and ISO timestamps are not prose and are not read here.
+//! be either, or names no time of day, is refused with a sentence. ISO timestamps
+//! are not prose and are not read here.
 
 mod clock;
 mod once;
 mod recurring;
 mod token;
 
-use deft_schedule::{Cron, Schedule, parse_at, parse_duration};
-use deft_skillfile::Moment;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::at::{after, parse_at};
+use crate::cron::Cron;
+use crate::duration::parse_duration;
+use crate::error::Error;
+use crate::fire_time::FireTime;
+
 /// The field in which a phrase stands; it decides what the phrase can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub enum PhraseField {
     /// Again and again, unless the words say otherwise.
     Schedule,
     /// Again and again.
@@ -25,61 +29,32 @@ pub(crate) enum Field {
     In,
     /// Once, unless the words say otherwise.
     At,
-}
-
-impl Field {
-    pub(crate) fn from_key(key: &str) -> Self {
-        match key {
-            "every" | "interval" => Self::Every,
-            "in" => Self::In,
-            "at" | "when" => Self::At,
-            _ => Self::Schedule,
-        }
-    }
+    /// Either; a cron expression too.
+    When,
 }
 
 /// The present, where the phrase is read.
-pub(crate) struct Clock<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct PhraseClock<'a> {
+    /// The instant from which delays and days count.
     pub now: Timestamp,
+    /// The zone of times of day.
     pub zone: &'a TimeZone,
 }
 
-/// What a phrase means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Time {
-    /// Whenever a cron expression says so.
-    Cron(String),
-    /// Every so many minutes.
-    Minutes(u64),
-    /// Once.
-    At(Timestamp),
-}
-
-/// Why a phrase is not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PhraseError {
-    pub message: String,
-    pub hint: String,
-}
-
-impl PhraseError {
-    fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: hint.into(),
-        }
-    }
-}
-
 /// Reads a phrase; nothing when it is not prose at all.
-pub(crate) fn read(
+pub fn read_phrase(
     text: &str,
-    field: Field,
-    clock: &Clock<'_>,
-) -> Result<Option<Time>, PhraseError> {
+    field: PhraseField,
+    clock: &PhraseClock<'_>,
+) -> Result<Option<FireTime>, Error> {
+    use PhraseField as Field;
     let plain = match field {
         Field::Schedule => Cron::parse(text).is_ok(),
-        Field::At => parse_at(text, clock.zone).is_ok(),
+        Field::When if Cron::parse(text).is_ok() => {
+            return Ok(Some(FireTime::Cron(text.trim().to_owned())));
+        }
+        Field::At | Field::When => parse_at(text, clock.zone).is_ok(),
         Field::Every | Field::In => false,
     };
     if plain || text.len() > 200 {
@@ -100,18 +75,22 @@ pub(crate) fn read(
         }
         (_, Field::In) => delay(&words, text, clock),
         (words, _) if recurring::is_plural(words) => recurring::read(words, text).map(Some),
-        (words, Field::At) => once::read(words, text, clock),
+        (words, Field::At | Field::When) => once::read(words, text, clock),
         (words, Field::Schedule) => scheduled(words, text, clock),
     }
 }
 
 /// Under `schedule` something that happens once must say so by its date.
-fn scheduled(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, PhraseError> {
+fn scheduled(
+    words: &[&str],
+    text: &str,
+    clock: &PhraseClock<'_>,
+) -> Result<Option<FireTime>, Error> {
     if let Ok(at) = parse_at(text, clock.zone) {
-        return Ok(Some(Time::At(at)));
+        return Ok(Some(FireTime::At(at)));
     }
     match once::read(words, text, clock) {
-        Ok(Some(_)) if !once::is_dated(words) => Err(PhraseError::new(
+        Ok(Some(_)) if !once::is_dated(words) => Err(refused(
             format!("`{text}` does not say whether once or again and again"),
             format!("give `at: \"{text}\"` for once, or `schedule: \"every day at 09:00\"`"),
         )),
@@ -120,49 +99,26 @@ fn scheduled(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Tim
     }
 }
 
-fn contradiction(field: &str, meaning: &str, text: &str) -> PhraseError {
-    PhraseError::new(
+fn refused(message: impl Into<String>, hint: impl Into<String>) -> Error {
+    Error::new(message).hint(hint)
+}
+
+fn contradiction(field: &str, meaning: &str, text: &str) -> Error {
+    refused(
         format!("`{field}` means {meaning}, and `{text}` does not"),
         "give `in: \"5 minutes\"` for once, or `every: \"5 minutes\"` for again and again",
     )
 }
 
-fn unreadable(text: &str) -> PhraseError {
-    PhraseError::new(
+fn unreadable(text: &str) -> Error {
+    refused(
         format!("`{text}` cannot be read without guessing"),
         "write a cron expression such as `0 9 * * 1-5`, or `every 30 minutes`, `every monday at 09:00`, `in 5 minutes`",
     )
 }
 
-/// Reads when something fires, in the words that records understand: a cron expression, a timestamp, or
-/// prose such as `at 3pm`, `tomorrow at 9:00`, `in an hour` and `every weekday at 9`.
-pub fn read_schedule(text: &str, moment: &Moment) -> Result<Schedule, deft_schedule::Error> {
-    let clock = Clock {
-        now: moment.now,
-        zone: &moment.zone,
-    };
-    let parse = |text: &str| Schedule::parse(text, &moment.zone, moment.now);
-    let parsed = parse(text);
-    if parsed.is_ok() {
-        return parsed;
-    }
-    match read(text, Field::At, &clock) {
-        Ok(None) => parsed,
-        Ok(Some(Time::Cron(cron))) => parse(&cron),
-        Ok(Some(Time::Minutes(minutes))) => parse(&format!("every {minutes}m")),
-        Ok(Some(Time::At(at))) => Ok(Schedule::At(at)),
-        // What begins with a number or a star is a cron expression with a mistake.
-        Err(_) if !text.trim_start().starts_with(char::is_alphabetic) => parsed,
-        Err(PhraseError { message, hint }) => Err(deft_schedule::Error {
-            message,
-            span: None,
-            hint: Some(hint),
-        }),
-    }
-}
-
 /// Days and a time of day that stand in two fields, as a cron expression.
-pub(crate) fn days_at(days: &str, time: &str) -> Option<String> {
+pub fn days_at(days: &str, time: &str) -> Option<String> {
     let words = token::words(time);
     let [word] = &words[..] else {
         return None;
@@ -175,9 +131,24 @@ pub(crate) fn days_at(days: &str, time: &str) -> Option<String> {
         .chain(["at", word])
         .collect();
     match recurring::read(&words, time) {
-        Ok(Time::Cron(cron)) => Some(cron),
-        Ok(Time::Minutes(_) | Time::At(_)) | Err(_) => None,
+        Ok(FireTime::Cron(cron)) => Some(cron),
+        Ok(FireTime::Minutes(_) | FireTime::At(_)) | Err(_) => None,
     }
+}
+
+/// Whether a word is a time of day, such as `9`, `9:30`, `3pm` or `noon`.
+pub(crate) fn is_time_of_day(word: &str) -> bool {
+    clock::time(word).is_some()
+}
+
+/// Whether a word names a weekday, also in the plural or in short.
+pub(crate) fn is_weekday(word: &str) -> bool {
+    token::weekday(word).is_some()
+}
+
+/// Whether a word is a number, such as `an` or `five`.
+pub(crate) fn is_number_word(word: &str) -> bool {
+    token::digits(word) != word
 }
 
 /// Whether the text is words, and not a broken cron expression.
@@ -186,32 +157,26 @@ fn is_prose(words: &[&str]) -> bool {
     first.is_some_and(|word| word.len() > 2 && word.chars().all(char::is_alphabetic))
 }
 
-fn delay(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, PhraseError> {
+fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<FireTime>, Error> {
     let joined = words.join(" ");
-    let Some(length) = length(&joined) else {
+    let Some(length) = spelled_length(&joined) else {
         let digits = !joined.is_empty() && joined.bytes().all(|byte| byte.is_ascii_digit());
         let message = if digits {
             format!("`{text}` has no unit")
         } else {
             format!("`{text}` is not a length of time")
         };
-        return Err(PhraseError::new(
+        return Err(refused(
             message,
             "write it with units: `90s`, `15m`, `1h30m`, `2 days`",
         ));
     };
-    match deft_schedule::after(clock.now, length) {
-        Ok(at) => Ok(Some(Time::At(at))),
-        Err(problem) => Err(PhraseError::new(
-            problem.message,
-            problem.hint.unwrap_or_default(),
-        )),
-    }
+    after(clock.now, length).map(|at| Some(FireTime::At(at)))
 }
 
 /// A length of time with units, also in words: `an hour and a half` is not one,
 /// `half an hour` is.
-pub(crate) fn length(text: &str) -> Option<SignedDuration> {
+pub fn spelled_length(text: &str) -> Option<SignedDuration> {
     let words = token::words(text);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
@@ -229,5 +194,4 @@ pub(crate) fn length(text: &str) -> Option<SignedDuration> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

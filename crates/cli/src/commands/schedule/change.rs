@@ -1,0 +1,32 @@
+//! `deft schedule add`, `pause`, `resume` and `remove`.
+
+use deft_service::schedule;
+
+use crate::args::{Global, ScheduleAdd};
+use crate::commands::remind::say_change;
+use crate::failure::Done;
+use crate::output::Output;
+
+/// What the sentence is about.
+const NOUN: &str = "schedule of";
+
+pub(super) fn add(args: &ScheduleAdd, global: &Global, output: &Output) -> Done {
+    let (words, zone) = (args.when.join(" "), args.tz.as_deref());
+    let change = schedule::add(&global.workspace(), &args.name, &words, zone)?;
+    say_change(NOUN, &change, output)
+}
+
+pub(super) fn pause(name: &[String], global: &Global, output: &Output) -> Done {
+    let change = schedule::pause(&global.workspace(), &name.join(" "))?;
+    say_change(NOUN, &change, output)
+}
+
+pub(super) fn resume(name: &[String], global: &Global, output: &Output) -> Done {
+    let change = schedule::resume(&global.workspace(), &name.join(" "))?;
+    say_change(NOUN, &change, output)
+}
+
+pub(super) fn remove(name: &[String], global: &Global, output: &Output) -> Done {
+    let change = schedule::remove(&global.workspace(), &name.join(" "))?;
+    say_change(NOUN, &change, output)
+}

@@ -1,0 +1,42 @@
+//! `deft status`: the state of the home on one screen.
+
+mod keyboard;
+pub(crate) mod render;
+mod watch;
+
+use std::process::ExitCode;
+
+use deft_service::status::{StatusReader, status};
+
+use crate::args::{Global, Status};
+use crate::failure::{Done, Failure};
+use crate::output::Output;
+use render::Frame;
+
+/// How wide the screen is for a reader without a terminal.
+pub(crate) const PLAIN_WIDTH: usize = 100;
+
+pub(crate) fn run(args: &Status, global: &Global, output: &Output) -> Done {
+    if args.watch {
+        if output.json {
+            let message = "`--watch` draws on a terminal and prints no JSON";
+            return Err(Failure::input("usage", message).hint("leave out `--json` or `--watch`"));
+        }
+        return watch::run(global, output);
+    }
+    if output.json {
+        output.document(&status(&global.workspace())?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut reader = StatusReader::open(&global.workspace())?;
+    let view = reader.read()?;
+    let frame = Frame {
+        view: &view,
+        zone: reader.zone(),
+        width: output.width().unwrap_or(PLAIN_WIDTH),
+        color: output.styles_stdout(),
+        selected: None,
+    };
+    output.data(frame.text())?;
+    Ok(ExitCode::SUCCESS)
+}

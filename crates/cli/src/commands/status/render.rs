@@ -1,0 +1,288 @@
+//! The screen of `deft status` as lines: a label on the left, aligned rows beside it.
+
+use deft_wire::budget::BudgetScope;
+use deft_wire::model::{RunStatus, SpendSubject};
+use deft_wire::status::{ActiveRun, FailedRun, StatusView};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use unicode_width::UnicodeWidthStr;
+
+use crate::output::counted;
+use crate::terminal::StyledText;
+use crate::when::short;
+
+/// The columns of the labels.
+const LABEL: usize = 11;
+
+/// From this width on, rows end with the id of their run.
+const WIDE: usize = 100;
+
+/// How much of an id is shown: enough for the commands that take beginnings.
+pub(crate) const SHORT_ID: usize = 20;
+
+const GREEN: &str = "32";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+const DIM: &str = "2";
+const BOLD: &str = "1";
+const SELECTED: &str = "7";
+
+/// A status and how it is drawn.
+pub(crate) struct Frame<'a> {
+    pub view: &'a StatusView,
+    pub zone: &'a TimeZone,
+    pub width: usize,
+    pub color: bool,
+    /// The question that keys answer.
+    pub selected: Option<usize>,
+}
+
+/// A row of a section: aligned cells, the last of which is cut where the terminal is narrow.
+struct Row {
+    cells: Vec<String>,
+    /// The colour of the whole row; plain when absent.
+    code: Option<&'static str>,
+}
+
+impl Row {
+    fn new(cells: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            cells: cells.into_iter().collect(),
+            code: None,
+        }
+    }
+
+    fn note(text: impl Into<String>) -> Self {
+        Self::new([text.into()]).painted(DIM)
+    }
+
+    fn painted(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+}
+
+impl Frame<'_> {
+    /// All lines as one text.
+    pub(crate) fn text(&self) -> StyledText {
+        let mut text = StyledText::default();
+        for line in self.lines() {
+            text.push(line.with("\n"));
+        }
+        text
+    }
+
+    /// The lines of the screen.
+    pub(crate) fn lines(&self) -> Vec<StyledText> {
+        let mut lines = vec![self.heading()];
+        let sections = [
+            ("daemon", vec![self.daemon()]),
+            ("next", self.next()),
+            ("runs", self.active()),
+            ("failed", self.failed()),
+            ("approvals", self.approvals()),
+            ("spend", self.spending()),
+        ];
+        for (label, rows) in sections {
+            lines.extend(self.section(label, &rows));
+        }
+        lines
+    }
+
+    fn heading(&self) -> StyledText {
+        let view = self.view;
+        let mut rest = format!("  {}  {}", view.home, counted(view.skills, "skill"));
+        if view.broken > 0 {
+            rest.push_str(&format!(", {} broken", counted(view.broken, "file")));
+        }
+        let line = self.paint(BOLD, "deft").with(rest);
+        line.fit(self.width)
+    }
+
+    fn section(&self, label: &str, rows: &[Row]) -> Vec<StyledText> {
+        let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        // Notes have one cell and take no part in the alignment.
+        let aligned = |column: usize| {
+            let cells = rows.iter().filter(|row| row.cells.len() > 1);
+            let cells = cells.filter_map(|row| row.cells.get(column));
+            cells.map(|cell| cell.width()).max().unwrap_or_default()
+        };
+        let widths: Vec<usize> = (0..columns).map(aligned).collect();
+        let mut lines = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            let mut text = String::new();
+            for (cell, width) in row.cells.iter().zip(&widths) {
+                let pad = width.saturating_sub(cell.width()) + 2;
+                text.push_str(&cell.replace('\n', " "));
+                text.extend(std::iter::repeat_n(' ', pad));
+            }
+            let text = text.trim_end();
+            let body = match row.code {
+                Some(code) => self.paint(code, text),
+                None => StyledText::from(text),
+            };
+            let line = self.paint(DIM, &format!("{label:<LABEL$}")).with(body);
+            lines.push(line.fit(self.width));
+        }
+        lines
+    }
+
+    fn daemon(&self) -> Row {
+        let daemon = &self.view.daemon;
+        if !daemon.running {
+            return Row::new(["not running; `deft up` starts it".to_owned()]).painted(YELLOW);
+        }
+        let since = daemon.since.map(|at| format!(" since {}", self.short(at)));
+        let pid = daemon.pid.map(|pid| format!(", process {pid}"));
+        let text = format!(
+            "running{}{}",
+            since.unwrap_or_default(),
+            pid.unwrap_or_default()
+        );
+        Row::new([text]).painted(GREEN)
+    }
+
+    fn next(&self) -> Vec<Row> {
+        if self.view.next.is_empty() {
+            return vec![Row::note("no skill is scheduled")];
+        }
+        let rows = self.view.next.iter().map(|fire| {
+            let when = self.short(fire.at);
+            Row::new([fire.skill.clone(), when, fire.words.clone()])
+        });
+        let mut rows: Vec<Row> = rows.collect();
+        let more = self.view.scheduled.saturating_sub(rows.len());
+        if more > 0 {
+            rows.push(Row::note(format!("{more} more: `deft schedule list`")));
+        }
+        rows
+    }
+
+    fn active(&self) -> Vec<Row> {
+        if self.view.active.is_empty() {
+            return vec![Row::note("none running or waiting")];
+        }
+        let mut rows: Vec<Row> = self.view.active.iter().map(|run| self.run(run)).collect();
+        let more = more(self.view.active_total, rows.len());
+        rows.extend(more.map(|more| Row::note(format!("{more} more: `deft runs list`"))));
+        rows
+    }
+
+    fn run(&self, run: &ActiveRun) -> Row {
+        let step = run.position.map(|at| {
+            let (number, total) = (at.number, at.total);
+            format!("step {number} of {total}")
+        });
+        let (state, code) = match run.status {
+            RunStatus::Running if run.owner_gone => ("interrupted", Some(RED)),
+            RunStatus::Running => ("running", Some(GREEN)),
+            RunStatus::Waiting => ("waiting", Some(YELLOW)),
+            RunStatus::Queued | RunStatus::Done => ("queued", None),
+        };
+        let since = self.short(run.since);
+        let what = [step, run.waiting_for.clone()];
+        let what: Vec<String> = what.into_iter().flatten().collect();
+        let mut cells = vec![run.skill.clone(), state.to_owned(), since];
+        cells.extend(self.id(run.id.as_str()));
+        cells.push(what.join("; "));
+        Row { cells, code }
+    }
+
+    fn failed(&self) -> Vec<Row> {
+        if self.view.failed.is_empty() {
+            return vec![Row::note("none in 24 h")];
+        }
+        let mut rows: Vec<Row> = self
+            .view
+            .failed
+            .iter()
+            .map(|run| self.failure(run))
+            .collect();
+        let more = more(self.view.failed_total, rows.len());
+        rows.extend(more.map(|more| Row::note(format!("{more} more: `deft runs list`"))));
+        rows
+    }
+
+    fn failure(&self, run: &FailedRun) -> Row {
+        let why = match run.message.as_str() {
+            "" => run.outcome.to_string(),
+            message => format!("{}: {message}", run.outcome),
+        };
+        let mut cells = vec![run.skill.clone(), self.short(run.at)];
+        cells.extend(self.id(run.id.as_str()));
+        cells.push(why);
+        Row::new(cells).painted(RED)
+    }
+
+    fn approvals(&self) -> Vec<Row> {
+        let approvals = &self.view.approvals;
+        if approvals.is_empty() {
+            return vec![Row::note("none pending")];
+        }
+        let rows = approvals.iter().enumerate().map(|(at, approval)| {
+            let selected = self.selected == Some(at);
+            let mark = match (self.selected, selected) {
+                (None, _) => "",
+                (Some(_), true) => "> ",
+                (Some(_), false) => "  ",
+            };
+            let row = Row::new([
+                format!("{mark}{}", approval.skill),
+                self.short(approval.asked_at),
+                approval.message.clone(),
+            ]);
+            row.painted(if selected { SELECTED } else { YELLOW })
+        });
+        rows.collect()
+    }
+
+    fn spending(&self) -> Vec<Row> {
+        let paused = self.view.paused_agents.iter().map(|paused| {
+            let (agent, why) = (&paused.agent, &paused.reason);
+            Row::new([format!("agent `{agent}` is paused: {why}")]).painted(RED)
+        });
+        let spent = self.view.spending.iter().map(spent);
+        spent.chain(paused).collect()
+    }
+
+    fn id(&self, id: &str) -> Option<String> {
+        let shown = || id.chars().take(SHORT_ID).collect();
+        (self.width >= WIDE).then(shown)
+    }
+
+    fn short(&self, at: Timestamp) -> String {
+        short(at, self.view.at, self.zone)
+    }
+
+    fn paint(&self, code: &str, text: &str) -> StyledText {
+        StyledText::paint(code, text, self.color)
+    }
+}
+
+fn more(total: u64, shown: usize) -> Option<u64> {
+    total.checked_sub(shown as u64).filter(|more| *more > 0)
+}
+
+/// What was used in a scope today, beside its limits. A scope at its limit is red.
+fn spent(scope: &BudgetScope) -> Row {
+    let used = &scope.used;
+    let tokens = used.input_tokens + used.output_tokens;
+    let dollars = used.cost_usd.dollars();
+    let money = match scope.limit_usd {
+        Some(limit) => format!("{dollars:.2} of {limit:.2} USD"),
+        None => format!("{dollars:.2} USD"),
+    };
+    let tokens_shown = match scope.limit_tokens {
+        Some(limit) => format!("{tokens} of {limit} tokens"),
+        None => format!("{tokens} tokens"),
+    };
+    let name = match &used.scope {
+        SpendSubject::All => "today".to_owned(),
+        other => other.to_string(),
+    };
+    let spent = scope.limit_usd.is_some_and(|limit| dollars >= limit)
+        || scope.limit_tokens.is_some_and(|limit| tokens >= limit);
+    let row = Row::new([name, money, tokens_shown]);
+    if spent { row.painted(RED) } else { row }
+}

@@ -1,0 +1,34 @@
+//! A question before something is deleted.
+//!
+//! Only a person at a terminal is asked: a script has said what it wants, and `deft undo` brings deleted
+//! things back. Not here: questions of runs ([`crate::prompt`]).
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use crate::args::Global;
+use crate::output::Output;
+use crate::terminal::Stream;
+
+/// What is said after a deletion.
+pub(crate) const UNDO: &str = "hint: `deft undo` brings it back";
+
+/// Whether a person has to be asked.
+pub(crate) fn is_needed(yes: bool, global: &Global) -> bool {
+    let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
+    terminal && !yes && !global.no_input && !global.json
+}
+
+/// Asks; only `y` and `yes` agree.
+pub(crate) fn ask(question: &str) -> bool {
+    drop(Stream::Err.write(format!("{question}? [y/N] ")));
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+/// The end of a command that was refused.
+pub(crate) fn refused(output: &Output) -> ExitCode {
+    output.note("nothing was deleted");
+    ExitCode::FAILURE
+}

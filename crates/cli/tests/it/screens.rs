@@ -1,0 +1,87 @@
+//! Screens with what varies from run to run replaced: ids, numbers, days and places.
+
+use crate::support::World;
+use crate::terminal::Terminal;
+
+/// What a command draws on a terminal of so many columns, and its exit code.
+pub(crate) fn screen(world: &World, args: &[&str], columns: u16) -> String {
+    let (code, screen) = Terminal::sized(world, args, columns).end();
+    format!("exit {code}\n{}", stable(world, &screen))
+}
+
+/// The same at 80 and at 120 columns, one below the other.
+pub(crate) fn both_widths(world: &World, args: &[&str]) -> String {
+    let at = |columns| format!("--- {columns} columns\n{}\n", screen(world, args, columns));
+    at(80) + &at(120)
+}
+
+/// A screen with everything that varies replaced. Runs of spaces become two: columns are as wide as what
+/// is replaced.
+pub(crate) fn stable(world: &World, screen: &str) -> String {
+    let home = world.path("home").display().to_string();
+    let text = screen.replace(&home, "[home]");
+    let lines = text.lines().map(|line| {
+        let words: Vec<String> = line.trim_end().split(' ').map(stable_word).collect();
+        spaced(&instants(&words.join(" ")))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn stable_word(word: &str) -> String {
+    for kind in ["run_", "apr_"] {
+        if let Some(at) = word.find(kind) {
+            let (before, id) = word.split_at(at);
+            let rest = id[kind.len()..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+            return format!("{before}{kind}ID{rest}");
+        }
+    }
+    let mut out = String::new();
+    for c in word.chars() {
+        match c {
+            c if c.is_ascii_digit() && out.ends_with('#') => {}
+            c if c.is_ascii_digit() => out.push('#'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Days and distances, which depend on the hour in which the test runs.
+fn instants(line: &str) -> String {
+    let mut line = line.to_owned();
+    for day in [
+        "today",
+        "tomorrow",
+        "on Monday #-#-#",
+        "on Tuesday #-#-#",
+        "on Wednesday #-#-#",
+        "on Thursday #-#-#",
+        "on Friday #-#-#",
+        "on Saturday #-#-#",
+        "on Sunday #-#-#",
+    ] {
+        line = line.replace(day, "[day]");
+    }
+    for day in ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] {
+        line = line.replace(&format!(" {day} #:#"), " [day] #:#");
+    }
+    for distance in [
+        "# s ago",
+        "# min ago",
+        "in # s",
+        "in # min",
+        "in # hours",
+        "in # days",
+    ] {
+        line = line.replace(distance, "[distance]");
+    }
+    line.replace(" now ", " [distance] ")
+        .replace(" [day] #:# ", " [distance] ")
+}
+
+fn spaced(line: &str) -> String {
+    let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+    let words = line.trim_start().split("  ").map(str::trim);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    indent + &words.join("  ")
+}

@@ -1,0 +1,89 @@
+//! What a shell and a reader of manuals get: completion, man pages, the help of one skill.
+
+use crate::support::{PAGE, World};
+
+const FLOW: &str = "\
+name: roll-out
+description: Rolls a version out
+inputs:
+  - {name: namespace, type: string, required: true, description: Where to}
+  - {name: replicas, type: integer, default: 2, description: How many}
+steps:
+  - {id: now, tool: time.now}
+";
+
+fn world() -> World {
+    let world = crate::daemon::used_home();
+    world.write("home/skills/roll-out.yaml", FLOW);
+    world.write("home/skills/email/send.md", PAGE);
+    world
+}
+
+/// What the shell is offered for the last of these words.
+fn candidates(world: &World, words: &[&str]) -> Vec<String> {
+    let mut command = world.command(&["--", "deft"]);
+    command.args(words).env("COMPLETE", "bash");
+    command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    command
+        .env("_CLAP_IFS", "\n")
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('-'));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn names_of_skills_runs_and_tools_are_completed() {
+    let world = world();
+    assert_eq!(candidates(&world, &["run", "roll"]), ["roll-out"]);
+    assert_eq!(
+        candidates(&world, &["skills", "show", "email"]),
+        ["email.send"]
+    );
+    assert_eq!(candidates(&world, &["tools", "show", "time"]), ["time.now"]);
+    let run = world.json(&["run", "roll-out", "--namespace", "blue", "--json"]);
+    let id = run["id"].as_str().unwrap();
+    assert_eq!(candidates(&world, &["runs", "show", ""]), ["last", id]);
+    assert_eq!(candidates(&world, &["runs", "sh"]), ["show"]);
+}
+
+#[test]
+fn every_shell_has_a_script() {
+    let world = world();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = world.run(&["completions", shell]);
+        assert!(script.starts_with("exit 0\n"), "{script}");
+        assert!(script.contains("COMPLETE"), "{script}");
+    }
+}
+
+#[test]
+fn manual_pages_have_examples() {
+    let world = world();
+    assert_eq!(world.code(&["man", "--dir", "man"]), 0);
+    let page = world.read("man/deft-runs-list.1");
+    assert!(
+        page.contains(".TH") && page.contains("deft runs list"),
+        "{page}"
+    );
+    let pages = std::fs::read_dir(world.path("man")).unwrap().count();
+    assert!(pages > 70, "{pages}");
+}
+
+#[test]
+fn the_help_of_a_skill_describes_its_inputs() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["run", "roll-out", "--help"]));
+    insta::assert_snapshot!(world.run(&["run", "email.send", "-h"]));
+    // Without such a skill it is the help of the command.
+    let help = world.run(&["run", "nothing", "--help"]);
+    assert!(help.contains("Usage: deft run [OPTIONS] <NAME>"), "{help}");
+}
+
+#[test]
+fn a_missing_input_is_named_as_it_is_typed() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["run", "roll-out"]));
+}

@@ -1,0 +1,134 @@
+//! One screen: `deft status`, `deft` alone, `--watch` with its keys, and `deft logs`.
+
+use crate::daemon::{Daemon, wait_for};
+use crate::screens::{both_widths, screen, stable};
+use crate::support::World;
+use crate::terminal::Terminal;
+
+/// A run that fails, a run that asks, a schedule: everything that the screen shows.
+fn busy() -> World {
+    let world = World::new();
+    world
+        .write(
+            "home/skills/publish.yaml",
+            "name: publish\ndescription: Publishes\nsteps:\n  - {id: look, tool: time.now}\n  - {id: send, tool: log, args: {message: out}}\nconfirmations:\n  - {step: send, message: \"Publish release 1.2?\"}\n",
+        )
+        .write(
+            "home/skills/broken.yaml",
+            "name: broken\ndescription: Fails\nsteps:\n  - {id: fail, tool: time.now, expect: {that: \"1 == 2\"}}\n",
+        )
+        .write(
+            "home/skills/digest.yaml",
+            "name: digest\ndescription: Digests\nschedule: \"0 9 * * *\"\nsteps:\n  - {id: look, tool: time.now}\n",
+        );
+    assert_eq!(world.code(&["run", "publish", "--no-input", "--quiet"]), 5);
+    assert_eq!(world.code(&["run", "broken", "--quiet"]), 1);
+    world
+}
+
+#[test]
+fn status_is_one_screen() {
+    let world = busy();
+    insta::assert_snapshot!(both_widths(&world, &["status"]));
+}
+
+#[test]
+fn an_empty_home_and_none_have_a_screen() {
+    let world = World::new();
+    let none = screen(&world, &[], 80);
+    assert_eq!(world.code(&["init"]), 0);
+    let shown = format!("{none}\n\n{}", both_widths(&world, &[]));
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn status_as_json_is_typed() {
+    let world = busy();
+    let status = world.json(&["status", "--json"]);
+    assert_eq!(status["daemon"]["running"], false, "{status:#}");
+    assert_eq!(status["next"][0]["skill"], "digest");
+    assert_eq!(status["active"][0]["skill"], "publish");
+    assert_eq!(status["active"][0]["position"]["number"], 2);
+    assert_eq!(status["failed"][0]["skill"], "broken");
+    assert_eq!(status["approvals"][0]["message"], "Publish release 1.2?");
+    // `deft` alone is the same document.
+    assert_eq!(world.json(&["--json"])["failed_total"], 1);
+}
+
+/// The question is answered by a key, the screen shows it, and the terminal is as it was.
+#[test]
+fn watch_answers_an_approval_by_key() {
+    let world = busy();
+    for columns in [80, 120] {
+        let mut terminal = Terminal::sized(&world, &["status", "--watch"], columns);
+        terminal.until("q quit");
+        if columns == 80 {
+            let first = stable(&world, &terminal.screen());
+            insta::assert_snapshot!("watch_80", first);
+            terminal.keys("\x1b[B\x1b[A");
+            terminal.keys("a").until("approved: publish");
+            terminal.until("none pending");
+        }
+        insta::assert_snapshot!(
+            format!("watch_{columns}_after"),
+            stable(&world, &terminal.screen())
+        );
+        terminal.keys("q");
+        let raw_end = "\x1b[?1049l";
+        let (code, _) = {
+            terminal.until_echo(raw_end);
+            terminal.end()
+        };
+        assert_eq!(code, 0);
+    }
+    let answered = world.json(&["approvals", "list", "--all", "--json"]);
+    assert_eq!(answered["approvals"][0]["answer"], "yes", "{answered:#}");
+    assert_eq!(answered["approvals"][0]["by"], "deft status");
+}
+
+/// A signal leaves the terminal as it was, too.
+#[test]
+fn watch_restores_the_terminal_after_a_signal() {
+    let world = World::new();
+    let mut terminal = Terminal::sized(&world, &["status", "--watch"], 80);
+    terminal.until("q quit").signal("-TERM");
+    terminal.until_echo("\x1b[?25h\x1b[?1049l");
+    assert_eq!(terminal.end().0, 130);
+}
+
+#[test]
+fn watch_needs_a_terminal() {
+    let world = World::new();
+    let refused = world.run(&["status", "--watch"]);
+    assert!(refused.contains("`--watch` needs a terminal"), "{refused}");
+}
+
+/// The log of the daemon: its last lines, and new ones as they come. A detached run that fails is there,
+/// in the notices and on the status screen.
+#[test]
+fn a_detached_run_that_fails_is_seen() {
+    let world = busy();
+    let mut daemon = Daemon::start(&world);
+    let mut follow = Terminal::sized(&world, &["logs", "-f"], 120);
+    follow.until("started in");
+    let queued = world.output(&["run", "broken", "--detach"]);
+    let run = String::from_utf8(queued.stdout).unwrap().trim().to_owned();
+    daemon.until("`broken` failed");
+    follow.until("`broken` failed").keys("\x03");
+    follow.end();
+    let logged = world.json(&["logs", "-n", "200", "--json"]);
+    let lines = logged["lines"].as_array().unwrap();
+    let line = lines.iter().find(|line| line["run"] == run.as_str());
+    assert_eq!(line.unwrap()["level"], "WARN", "{logged:#}");
+    wait_for("the notice", || {
+        let notices = world.json(&["notices", "list", "--json"]);
+        let notices = notices["notices"].as_array().unwrap();
+        let about = notices.iter().find(|notice| notice["run"] == run.as_str());
+        let text = about?["notice"]["text"].as_str()?;
+        text.contains("failed").then_some(())
+    });
+    let status = world.json(&["status", "--json"]);
+    assert_eq!(status["daemon"]["running"], true, "{status:#}");
+    assert_eq!(status["failed"][0]["id"], run.as_str());
+    assert_eq!(status["failed_total"], 2);
+}

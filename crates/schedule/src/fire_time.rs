@@ -1,0 +1,51 @@
+//! What words about time mean: one of the three timings that a record can store.
+//!
+//! Not here: how words are read, which is in `prose` and `parse`.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::cron::Cron;
+use crate::duration::minutes;
+use crate::error::Error;
+use crate::schedule::Schedule;
+use crate::zone::show;
+
+/// The meaning of a phrase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FireTime {
+    /// Whenever a cron expression says so.
+    Cron(String),
+    /// Every so many minutes.
+    Minutes(u64),
+    /// Once.
+    At(Timestamp),
+}
+
+impl FireTime {
+    /// The schedule; wall times are in `zone`, a grid starts at `now`.
+    pub fn schedule(&self, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
+        match self {
+            Self::Cron(text) => {
+                let cron = Cron::parse(text)?;
+                cron.check(zone, now)?;
+                let zone = zone.clone();
+                Ok(Schedule::Cron { cron, zone })
+            }
+            Self::Minutes(count) => {
+                let every = minutes(i64::try_from(*count).unwrap_or(i64::MAX))?;
+                Ok(Schedule::Interval { every, anchor: now })
+            }
+            Self::At(at) => Ok(Schedule::At(*at)),
+        }
+    }
+
+    /// The one spelling that deft stores: `schedule: 0 9 * * 1-5`, `interval_minutes: 15` or `at: …`.
+    pub fn canonical(&self, zone: &TimeZone) -> String {
+        match self {
+            Self::Cron(cron) => format!("schedule: {cron}"),
+            Self::Minutes(count) => format!("interval_minutes: {count}"),
+            Self::At(at) => format!("at: {}", show(*at, zone)),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A reminder as people type it: a text and a time, in either order, without quotes.
+//!
+//! The time begins at the first word that can begin one. It is then read to the end: a phrase that
+//! cannot be read is an error, because a shorter one could mean another time.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::duration::parse_duration;
+use crate::error::{Error, quote};
+use crate::parse::{EXAMPLES, parse_future, parse_when};
+use crate::prose::{is_time_of_day, is_weekday};
+
+/// The two parts of a reminder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReminderWords {
+    /// The text that the person wants to read.
+    pub text: String,
+    /// The phrase that says when; [`parse_future`] reads it.
+    pub when: String,
+}
+
+/// Splits the arguments of `deft remind`. An argument with spaces was quoted, and is one part.
+pub fn split_reminder(
+    words: &[&str],
+    zone: &TimeZone,
+    now: Timestamp,
+) -> Result<ReminderWords, Error> {
+    let parts = match words {
+        [first, rest @ ..] if first.contains(' ') && !rest.is_empty() => {
+            let rest = rest.join(" ");
+            match parse_when(first, zone, now) {
+                Ok(_) => reminder(&rest, first),
+                Err(_) => reminder(first, &rest),
+            }
+        }
+        words => split_words(&words.join(" "), zone, now)?,
+    };
+    if parts.text.is_empty() {
+        let message = "the reminder has no text";
+        return Err(Error::new(message).hint("for example `deft remind drink water in 5m`"));
+    }
+    parse_future(&parts.when, zone, now)?;
+    Ok(parts)
+}
+
+fn reminder(text: &str, when: &str) -> ReminderWords {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    ReminderWords {
+        text: without_address(&words).join(" "),
+        when: when.to_owned(),
+    }
+}
+
+fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWords, Error> {
+    let words: Vec<&str> = all.split_whitespace().collect();
+    let words = without_address(&words);
+    let lower: Vec<String> = words
+        .iter()
+        .map(|word| word.to_lowercase().trim_end_matches(',').to_owned())
+        .collect();
+    let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let start = (0..words.len()).find(|at| begins_time(&lower[*at..]));
+    let Some(start) = start else {
+        let message = format!("{} names no time", quote(&words.join(" ")));
+        return Err(Error::new(message).hint(EXAMPLES));
+    };
+    if start > 0 {
+        let (text, when) = words.split_at(start);
+        return Ok(reminder(&text.join(" "), &when.join(" ")));
+    }
+    let reads = |length: &usize| parse_when(&words[..*length].join(" "), zone, now).is_ok();
+    let length = (1..words.len()).rev().find(reads).unwrap_or(words.len());
+    let (when, text) = words.split_at(length);
+    Ok(reminder(&text.join(" "), &when.join(" ")))
+}
+
+/// "me to drink water" is about drinking water.
+fn without_address<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+    let is = |at: usize, word: &str| {
+        let found = words.get(at);
+        found.is_some_and(|found| found.eq_ignore_ascii_case(word))
+    };
+    let address = match (is(0, "me"), is(1, "to") || is(1, "that")) {
+        (true, true) => 2,
+        (true, false) => 1,
+        (false, _) => usize::from(is(0, "to")),
+    };
+    words.get(address..).unwrap_or_default()
+}
+
+/// Whether a time can begin here. Short names of weekdays are left out: "sit in the sun".
+fn begins_time(words: &[&str]) -> bool {
+    match words {
+        ["in" | "after", rest @ ..] => begins_length(rest),
+        ["at", time, ..] => is_time_of_day(time),
+        ["every" | "each", rest @ ..] => begins_length(rest) || begins_days(rest),
+        ["next", day, ..] => is_weekday(day),
+        ["on", rest @ ..] => rest.first().is_some_and(|day| is_day(day)) || is_monthly(rest),
+        [
+            "hourly" | "daily" | "weekly" | "monthly" | "yearly" | "weekdays" | "weekends"
+            | "today" | "tonight" | "tomorrow",
+            ..,
+        ]
+        | ["the", "day", "after", "tomorrow", ..]
+        | ["day", "after", "tomorrow", ..] => true,
+        [_, unit, "from" | "later", ..] if is_unit(unit) => begins_length(words),
+        [first, ..] if is_monthly(words) || is_day(first) => true,
+        // A bare number is part of the text.
+        [first, ..] => is_time_of_day(first) && !first.bytes().all(|byte| byte.is_ascii_digit()),
+        [] => false,
+    }
+}
+
+fn is_day(word: &str) -> bool {
+    let date = word.get(..10).unwrap_or(word);
+    is_weekday(word) && word.len() > 5 || word.contains('-') && date.parse::<Date>().is_ok()
+}
+
+/// `1st of the month`, `the last day of the month`.
+fn is_monthly(words: &[&str]) -> bool {
+    match words {
+        ["the", rest @ ..] => is_monthly(rest),
+        ["last", "day", "of", ..] => true,
+        [day, "of", "the" | "every" | "each" | "a", "month", ..] => {
+            *day == "first" || day.starts_with(|c: char| c.is_ascii_digit())
+        }
+        _ => false,
+    }
+}
+
+fn begins_days(words: &[&str]) -> bool {
+    let days = [
+        "day",
+        "weekday",
+        "weekend",
+        "week",
+        "month",
+        "year",
+        "morning",
+        "afternoon",
+        "evening",
+        "night",
+        "other",
+        "hour",
+        "minute",
+        "working",
+        "work",
+    ];
+    let first = words.first().copied().unwrap_or_default();
+    days.contains(&first) || is_weekday(first) || is_monthly(words)
+}
+
+/// `5m`, `1h30m`, `5 minutes`, `an hour`, `half an hour`.
+fn begins_length(words: &[&str]) -> bool {
+    match words {
+        ["half" | "quarter", ..] => true,
+        [length, ..] if parse_duration(length).is_ok() => true,
+        [count, unit, ..] => is_count(count) && is_unit(unit),
+        _ => false,
+    }
+}
+
+fn is_count(word: &str) -> bool {
+    let digits = word.starts_with(|c: char| c.is_ascii_digit());
+    digits || crate::prose::is_number_word(word)
+}
+
+fn is_unit(word: &str) -> bool {
+    let units = [
+        "s", "sec", "second", "m", "min", "minute", "h", "hr", "hour", "d", "day", "week",
+    ];
+    let singular = word.strip_suffix('s').filter(|rest| !rest.is_empty());
+    units.contains(&word) || singular.is_some_and(|word| units.contains(&word))
+}

@@ -1,0 +1,54 @@
+//! Lines of the log about runs: which ones failed, and which ones are resumed.
+
+use deft_engine::{Engine, run_view};
+use deft_model::{Outcome, RunId};
+use deft_store::RunRow;
+
+/// The most runs that one line names.
+const MOST_NAMED: usize = 3;
+
+/// Logs a run that did not succeed: its caller may be gone.
+pub(crate) fn log_failure(row: &RunRow) {
+    let failed = matches!(
+        row.outcome,
+        Some(Outcome::Error | Outcome::Blocked | Outcome::Interrupted)
+    );
+    if !failed {
+        return;
+    }
+    let why = run_view(row).ok().and_then(|run| run.error);
+    let why = why.map_or("no reason is stored".to_owned(), |error| error.message);
+    let (run, skill) = (&row.id, &row.skill);
+    tracing::warn!(%run, "`{skill}` failed: {why}");
+}
+
+/// Logs which interrupted runs are resumed, and where they are.
+pub(crate) async fn log_recovery(engine: &Engine, runs: &[RunId]) {
+    let mut named = Vec::new();
+    for run in runs.iter().take(MOST_NAMED) {
+        named.extend(describe(engine, run).await);
+    }
+    let more = runs.len() - named.len();
+    if more > 0 && !named.is_empty() {
+        named.push(format!("{more} more"));
+    }
+    let noun = if runs.len() == 1 { "run" } else { "runs" };
+    let named = if named.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", named.join("; "))
+    };
+    tracing::info!("resuming {} interrupted {noun}{named}", runs.len());
+}
+
+/// The skill of a run and the step that it is at: "countdown, step 3 of 5". The line is written without
+/// a run that cannot be read.
+async fn describe(engine: &Engine, run: &RunId) -> Option<String> {
+    let row = engine.store().run(run).await.ok()??;
+    let detail = engine.show(&row).await.ok()?;
+    let skill = &row.skill;
+    Some(match detail.position() {
+        Some(at) => format!("{skill}, step {} of {}", at.number, at.total),
+        None => skill.clone(),
+    })
+}

@@ -1,0 +1,82 @@
+//! Runs that are not over, and runs that did not succeed.
+
+use deft_engine::CHAT_SKILL;
+use deft_store::{RunFilter, RunRow};
+use deft_wire::Done;
+use deft_wire::model::{Outcome, RunStatus};
+use deft_wire::status::{ActiveRun, FailedRun};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::app::{self, App};
+use crate::{runs, store};
+
+/// The most runs of a kind that are shown.
+const MOST_RUNS: u32 = 5;
+
+/// How far back failures are shown.
+const RECENT: SignedDuration = SignedDuration::from_hours(24);
+
+/// The newest runs that are not over, and how many there are.
+pub(super) fn active(app: &App) -> Done<(Vec<ActiveRun>, u64)> {
+    let filter = RunFilter {
+        statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
+        ..RunFilter::default()
+    };
+    let (rows, total) = read(app, filter)?;
+    let rows = rows.iter().map(|row| active_run(app, row));
+    Ok((rows.collect::<Done<_>>()?, total))
+}
+
+fn active_run(app: &App, row: &RunRow) -> Done<ActiveRun> {
+    let detail = app.block_on(app.engine.show(row));
+    let detail = detail.map_err(|error| app::failure(&error))?;
+    Ok(ActiveRun {
+        id: row.id.clone(),
+        skill: row.skill.clone(),
+        status: row.status,
+        since: row.started_at.unwrap_or(row.admitted_at),
+        position: detail.position(),
+        waiting_for: detail.run.waiting_for,
+        owner_gone: app.engine.is_abandoned(row),
+    })
+}
+
+/// The newest runs of the last day that did not succeed, and how many there are. A chat shows its own
+/// failures.
+pub(super) fn failed(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u64)> {
+    let filter = RunFilter {
+        outcomes: vec![
+            Outcome::Error,
+            Outcome::Blocked,
+            Outcome::Interrupted,
+            Outcome::Missed,
+        ],
+        since: now.checked_sub(RECENT).ok(),
+        ..RunFilter::default()
+    };
+    let (rows, total) = read(app, filter)?;
+    let rows = rows.iter().filter(|row| row.skill != CHAT_SKILL);
+    let rows = rows.map(|row| {
+        let run = runs::view(row)?;
+        Ok(FailedRun {
+            id: row.id.clone(),
+            skill: row.skill.clone(),
+            outcome: row.outcome.unwrap_or(Outcome::Error),
+            at: row.finished_at.unwrap_or(row.admitted_at),
+            message: run.error.map(|error| error.message).unwrap_or_default(),
+        })
+    });
+    Ok((rows.collect::<Done<_>>()?, total))
+}
+
+fn read(app: &App, filter: RunFilter) -> Done<(Vec<RunRow>, u64)> {
+    let store = app.engine.store();
+    let total = app.block_on(store.count_runs(filter.clone()));
+    let total = total.map_err(|error| store::failure(&error))?;
+    let filter = RunFilter {
+        limit: Some(MOST_RUNS),
+        ..filter
+    };
+    let rows = app.block_on(store.runs(filter));
+    Ok((rows.map_err(|error| store::failure(&error))?, total))
+}

@@ -1,0 +1,242 @@
+//! The folder `trash/`: an entry is a folder with `entry.json`, and with what was deleted as it was
+//! (`content`), as rows (`rows.jsonl`) or as results of runs (`results/`).
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use deft_config::create_folder;
+use deft_model::RunId;
+use deft_registry::{open_regular, read_text};
+use deft_wire::trash::{TrashEntry, TrashKind};
+use deft_wire::{Done, Failure};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Older entries are removed when another one comes.
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// The most entries that are kept.
+const MOST: usize = 50;
+
+const MANIFEST: &str = "entry.json";
+/// No manifest is larger.
+const MANIFEST_BYTES: u64 = 64 * 1024;
+const CONTENT: &str = "content";
+const ROWS: &str = "rows.jsonl";
+const RESULTS: &str = "results";
+
+/// How the first row of a run begins.
+const RUN_ROW: &str = r#"{"table":"run","#;
+
+/// `entry.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    #[serde(flatten)]
+    pub(super) entry: TrashEntry,
+    /// Where the content was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<PathBuf>,
+    /// The skill that has to fire again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fires: Option<String>,
+}
+
+pub(super) struct TrashBin {
+    folder: PathBuf,
+}
+
+/// An entry that is being made.
+pub(super) struct NewEntry {
+    folder: PathBuf,
+    entry: TrashEntry,
+    pub(super) fires: Option<String>,
+}
+
+/// An entry that can be brought back.
+pub(super) struct KeptEntry {
+    folder: PathBuf,
+    pub(super) manifest: Manifest,
+}
+
+impl TrashBin {
+    pub(super) fn new(home: &Path) -> Self {
+        Self {
+            folder: home.join("trash"),
+        }
+    }
+
+    /// Begins an entry, and removes those that were kept long enough.
+    pub(super) fn add(&self, kind: TrashKind, what: String) -> Done<NewEntry> {
+        let deleted_at = Timestamp::now();
+        self.purge(deleted_at)?;
+        let id = deleted_at.strftime("%Y%m%dT%H%M%S%.6f").to_string();
+        let folder = self.folder.join(&id);
+        create_folder(&folder)?;
+        Ok(NewEntry {
+            folder,
+            entry: TrashEntry {
+                id,
+                kind,
+                what,
+                deleted_at,
+            },
+            fires: None,
+        })
+    }
+
+    /// All entries, the latest first. A folder without a manifest was not finished: what it was to hold
+    /// was not deleted.
+    pub(super) fn entries(&self) -> Done<Vec<KeptEntry>> {
+        let mut entries = Vec::new();
+        for folder in self.folders()? {
+            entries.extend(read(folder)?);
+        }
+        entries.sort_by(|a, b| b.manifest.entry.id.cmp(&a.manifest.entry.id));
+        Ok(entries)
+    }
+
+    fn folders(&self) -> Done<Vec<PathBuf>> {
+        if !self.folder.exists() {
+            return Ok(Vec::new());
+        }
+        let found = fs::read_dir(&self.folder);
+        let found = found.map_err(|problem| Failure::file(&self.folder, "read", &problem))?;
+        Ok(found.flatten().map(|entry| entry.path()).collect())
+    }
+
+    fn purge(&self, now: Timestamp) -> Done<()> {
+        let old = |kept: &KeptEntry| now.duration_since(kept.manifest.entry.deleted_at) > KEPT_FOR;
+        for (place, kept) in self.entries()?.into_iter().enumerate() {
+            if place + 1 >= MOST || old(&kept) {
+                kept.remove()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(folder: PathBuf) -> Done<Option<KeptEntry>> {
+    let path = folder.join(MANIFEST);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = read_text(&path, MANIFEST_BYTES);
+    let text = text.map_err(|problem| Failure::file(&path, "read", &problem))?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|problem| {
+        let hint = format!("remove the folder `{}`", folder.display());
+        Failure::unusable(&path, "read", &problem).hint(hint)
+    })?;
+    let lost = manifest.entry.kind == TrashKind::SkillFile && !folder.join(CONTENT).exists();
+    Ok((!lost).then_some(KeptEntry { folder, manifest }))
+}
+
+impl NewEntry {
+    /// Moves a file or folder in.
+    pub(super) fn move_in(self, path: &Path) -> Done<()> {
+        let content = self.folder.join(CONTENT);
+        self.write_manifest(Some(path.to_path_buf()))?;
+        fs::rename(path, content).map_err(|problem| Failure::file(path, "move to trash", &problem))
+    }
+
+    /// Adds rows.
+    pub(super) fn append(&self, lines: &[String]) -> Done<()> {
+        let path = self.folder.join(ROWS);
+        let mut text = lines.join("\n");
+        text.push('\n');
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|problem| Failure::file(&path, "write", &problem))
+    }
+
+    /// Moves the results of runs in that were too large for the store.
+    pub(super) fn move_results_in(&self, results: &Path, runs: &[RunId]) -> Done<()> {
+        for run in runs {
+            let from = results.join(run.as_str());
+            if from.exists() {
+                let to = self.folder.join(RESULTS);
+                create_folder(&to)?;
+                let moved = fs::rename(&from, to.join(run.as_str()));
+                moved.map_err(|problem| Failure::file(&from, "move to trash", &problem))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on the entry can be brought back.
+    pub(super) fn finish(self) -> Done<()> {
+        self.write_manifest(None)
+    }
+
+    fn write_manifest(&self, from: Option<PathBuf>) -> Done<()> {
+        let path = self.folder.join(MANIFEST);
+        let manifest = Manifest {
+            entry: self.entry.clone(),
+            from,
+            fires: self.fires.clone(),
+        };
+        let text = serde_json::to_string_pretty(&manifest);
+        let text = text.map_err(|problem| Failure::internal("json", problem.to_string()))?;
+        let written = File::create(&path).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|problem| Failure::file(&path, "write", &problem))
+    }
+}
+
+impl KeptEntry {
+    /// Moves the content to where it was.
+    pub(super) fn move_back(&self) -> Done<()> {
+        let to = self.manifest.from.clone().unwrap_or_default();
+        if to.exists() {
+            let message = format!("`{}` exists again", to.display());
+            return Err(
+                Failure::input("exists", message).hint("move it away, then `deft undo` again")
+            );
+        }
+        if let Some(parent) = to.parent() {
+            create_folder(parent)?;
+        }
+        let moved = fs::rename(self.folder.join(CONTENT), &to);
+        moved.map_err(|problem| Failure::file(&to, "write", &problem))
+    }
+
+    /// The rows, several things of many rows at a time. A thing is in one piece.
+    pub(super) fn pieces(&self, size: usize) -> Done<Vec<Vec<String>>> {
+        let path = self.folder.join(ROWS);
+        let wrong = |problem: std::io::Error| Failure::file(&path, "read", &problem);
+        let mut pieces: Vec<Vec<String>> = vec![Vec::new()];
+        for line in BufReader::new(open_regular(&path).map_err(wrong)?).lines() {
+            let line = line.map_err(wrong)?;
+            let full = pieces.last().is_none_or(|piece| piece.len() >= size);
+            if full && line.starts_with(RUN_ROW) {
+                pieces.push(Vec::new());
+            }
+            if let Some(piece) = pieces.last_mut().filter(|_| !line.is_empty()) {
+                piece.push(line);
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Moves results of runs to where they were.
+    pub(super) fn move_results_back(&self, results: &Path) -> Done<()> {
+        for entry in fs::read_dir(self.folder.join(RESULTS))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            create_folder(results)?;
+            let to = results.join(entry.file_name());
+            let moved = fs::rename(entry.path(), &to);
+            moved.map_err(|problem| Failure::file(&to, "write", &problem))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove(self) -> Done<()> {
+        let removed = fs::remove_dir_all(&self.folder);
+        removed.map_err(|problem| Failure::file(&self.folder, "remove", &problem))
+    }
+}

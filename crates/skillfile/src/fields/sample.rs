@@ -1,0 +1,31 @@
+//! A value for each kind of field, for tests that read all rows of a table.
+
+use serde_json::{Map, Value, json};
+
+use super::{Field, Kind};
+
+/// A value that the field takes; it is no usual default.
+pub(crate) fn sample(field: &Field) -> Value {
+    match field.kind {
+        Kind::Text | Kind::Filled | Kind::Name => json!("text"),
+        Kind::Truth => json!(false),
+        Kind::Count | Kind::Positive | Kind::Integer => json!(7),
+        Kind::Number => json!(0.5),
+        Kind::Texts | Kind::List | Kind::Choices | Kind::Loop => json!(["one", "two"]),
+        Kind::Duration | Kind::Wait => json!(90),
+        Kind::Cron => json!("0 9 * * *"),
+        Kind::Any => json!({"calendar": "2h"}),
+        Kind::Object => json!({"type": "object"}),
+        Kind::Words(words) => json!(words.last()),
+        Kind::OnError => json!("continue"),
+        Kind::Classes => json!(["network"]),
+        Kind::Table(tables) | Kind::Open(tables) => fields(tables),
+        Kind::Tables(tables) => json!([fields(tables)]),
+    }
+}
+
+fn fields(tables: &[&[Field]]) -> Value {
+    let fields = tables.iter().copied().flatten();
+    let fields = fields.map(|field| (field.name.to_owned(), sample(field)));
+    Value::Object(fields.collect::<Map<_, _>>())
+}

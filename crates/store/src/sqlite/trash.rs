@@ -1,0 +1,184 @@
+//! Rows of deleted things as JSON lines, and back.
+//!
+//! Lines come from a file that a person may have edited: other tables are refused.
+
+use rusqlite::types::{Value as SqlValue, ValueRef};
+use rusqlite::{Connection, Row, ToSql, params_from_iter};
+use serde_json::{Map, Value, json};
+
+use super::conversations;
+use super::fault::Fault;
+use crate::{Error, TrashItem};
+
+/// A table whose rows can leave and come back.
+struct TrashTable {
+    name: &'static str,
+    /// The number of a row that may be given to another row meanwhile. The row comes back under a new one.
+    number: Option<&'static str>,
+    /// What an insertion does when the row exists.
+    conflict: &'static str,
+}
+
+const IGNORE: &str = "ON CONFLICT DO NOTHING";
+
+const fn table(name: &'static str) -> TrashTable {
+    TrashTable {
+        name,
+        number: None,
+        conflict: IGNORE,
+    }
+}
+
+const fn numbered(name: &'static str) -> TrashTable {
+    TrashTable {
+        number: Some("n"),
+        ..table(name)
+    }
+}
+
+/// What belongs to a run besides its own row, which comes first.
+const OF_RUN: [TrashTable; 5] = [
+    TrashTable {
+        // The newest event of all leaves an empty row of no run behind.
+        conflict: "ON CONFLICT (seq) DO UPDATE SET run = excluded.run, at = excluded.at, \
+                   kind = excluded.kind, body = excluded.body WHERE event.run = 0",
+        ..table("event")
+    },
+    numbered("approval"),
+    table("outbox"),
+    table("reservation"),
+    table("counted"),
+];
+const RUN: TrashTable = table("run");
+const SKILL: TrashTable = table("skill");
+const CONVERSATION: TrashTable = numbered("conversation");
+const MESSAGE: TrashTable = numbered("message");
+
+pub(super) fn lines(db: &Connection, what: &TrashItem) -> Result<Vec<String>, Fault> {
+    let mut lines = Vec::new();
+    match what {
+        TrashItem::Runs(runs) => {
+            for run in runs {
+                add(db, &mut lines, &RUN, "id = ?1", run.as_str())?;
+                for table in &OF_RUN {
+                    let which = "run = (SELECT n FROM run WHERE id = ?1)";
+                    add(db, &mut lines, table, which, run.as_str())?;
+                }
+            }
+        }
+        TrashItem::Skill(id) => add(db, &mut lines, &SKILL, "id = ?1", id)?,
+        TrashItem::Conversation(id) => {
+            add(db, &mut lines, &CONVERSATION, "id = ?1", id)?;
+            let which = "conversation = (SELECT n FROM conversation WHERE id = ?1) ORDER BY seq";
+            add(db, &mut lines, &MESSAGE, which, id)?;
+        }
+    }
+    Ok(lines)
+}
+
+/// Adds the rows of a table for which a condition holds.
+fn add(
+    db: &Connection,
+    lines: &mut Vec<String>,
+    table: &TrashTable,
+    which: &str,
+    key: impl ToSql,
+) -> Result<(), Fault> {
+    let name = table.name;
+    let mut rows = db.prepare_cached(&format!("SELECT * FROM {name} WHERE {which}"))?;
+    let columns: Vec<String> = rows.column_names().into_iter().map(Into::into).collect();
+    for row in rows.query_map([key], |row| fields(row, &columns))? {
+        lines.push(json!({"table": name, "row": row?}).to_string());
+    }
+    Ok(())
+}
+
+fn fields(row: &Row<'_>, columns: &[String]) -> rusqlite::Result<Map<String, Value>> {
+    let field = |(at, column): (usize, &String)| {
+        let value = match row.get_ref(at)? {
+            // None of the tables has a blob.
+            ValueRef::Null | ValueRef::Blob(_) => Value::Null,
+            ValueRef::Integer(number) => Value::from(number),
+            ValueRef::Real(number) => Value::from(number),
+            ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
+        };
+        Ok((column.clone(), value))
+    };
+    columns.iter().enumerate().map(field).collect()
+}
+
+pub(super) fn restore(db: &Connection, lines: &[String]) -> Result<u64, Fault> {
+    let mut restored = 0;
+    // The number that the conversation of the following messages has now.
+    let mut conversation = None;
+    for line in lines {
+        let (table, mut row) = parse(line).ok_or_else(|| unreadable(line))?;
+        if let Some(number) = table.number {
+            row.remove(number);
+        }
+        if table.name == MESSAGE.name {
+            let Some(conversation) = conversation else {
+                continue;
+            };
+            row.insert("conversation".to_owned(), Value::from(conversation));
+        }
+        let added = insert(db, table, &row)?;
+        let text = |column: &str| row.get(column).and_then(Value::as_str);
+        if table.name == RUN.name && added {
+            db.prepare_cached("DELETE FROM spent WHERE id = ?1")?
+                .execute([text("id")])?;
+        } else if table.name == CONVERSATION.name {
+            conversation = added.then(|| db.last_insert_rowid());
+        } else if table.name == MESSAGE.name && added {
+            let n = db.last_insert_rowid();
+            conversations::index_words(db, n, text("text").unwrap_or_default())?;
+        }
+        let is_whole = [RUN.name, SKILL.name, CONVERSATION.name].contains(&table.name);
+        restored += u64::from(added && is_whole);
+    }
+    Ok(restored)
+}
+
+fn parse(line: &str) -> Option<(&'static TrashTable, Map<String, Value>)> {
+    const OTHERS: [&TrashTable; 4] = [&RUN, &SKILL, &CONVERSATION, &MESSAGE];
+    let mut line: Map<String, Value> = serde_json::from_str(line).ok()?;
+    let name = line.get("table")?.as_str()?;
+    let mut tables = OTHERS.into_iter().chain(&OF_RUN);
+    let table = tables.find(|table| table.name == name)?;
+    let Some(Value::Object(row)) = line.remove("row") else {
+        return None;
+    };
+    let is_name = |name: &String| name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_'));
+    row.keys().all(is_name).then_some((table, row))
+}
+
+fn insert(db: &Connection, table: &TrashTable, row: &Map<String, Value>) -> Result<bool, Fault> {
+    let columns: Vec<&str> = row.keys().map(String::as_str).collect();
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({}) {}",
+        table.name,
+        columns.join(", "),
+        vec!["?"; columns.len()].join(", "),
+        table.conflict
+    );
+    let values = row.values().map(sql_value);
+    Ok(db.prepare_cached(&sql)?.execute(params_from_iter(values))? > 0)
+}
+
+fn sql_value(value: &Value) -> SqlValue {
+    match value {
+        Value::Null => SqlValue::Null,
+        Value::Bool(yes) => SqlValue::Integer(i64::from(*yes)),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => SqlValue::Integer(number),
+            None => SqlValue::Real(number.as_f64().unwrap_or_default()),
+        },
+        Value::String(text) => SqlValue::Text(text.clone()),
+        other @ (Value::Array(_) | Value::Object(_)) => SqlValue::Text(other.to_string()),
+    }
+}
+
+fn unreadable(line: &str) -> Fault {
+    let line = line.chars().take(60).collect();
+    Fault::Store(Error::UnreadableLine { line })
+}

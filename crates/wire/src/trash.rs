@@ -1,0 +1,41 @@
+//! What was deleted and can come back.
+
+#![allow(missing_docs, reason = "fields are named after the JSON")]
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrashKind {
+    /// A file of the home, or a folder with a `SKILL.md`.
+    SkillFile,
+    /// A skill that was stored as a record.
+    SkillRecord,
+    Conversation,
+    Runs,
+}
+
+/// Something in the trash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrashEntry {
+    pub id: String,
+    pub kind: TrashKind,
+    /// What it was, for people.
+    pub what: String,
+    #[schemars(with = "String")]
+    pub deleted_at: Timestamp,
+}
+
+/// The document of `deft undo --list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrashList {
+    pub trash: Vec<TrashEntry>,
+}
+
+/// The document of `deft undo`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UndoResult {
+    pub undone: TrashEntry,
+}
