@@ -10,7 +10,7 @@ use crate::support::{files, root};
 const NOUNS: &[(&str, &str)] = &[
     ("Finding", "one problem that a check reports"),
     ("Framing", "how a stream marks where an event ends"),
-    ("Keyring", "the store of secrets that a host has"),
+    ("Keyring", "the store of secrets of a host"),
     ("Listing", "the entries of a folder or list"),
     ("Lowering", "the compiler pass from one form to a lower one"),
     ("Mapping", "a YAML mapping"),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Brief;
 use crate::Agents;
-use crate::chat_run::is_alone;
+use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
 use crate::need::Occasion;
 use crate::prepare::failed;
@@ -33,9 +33,11 @@ impl Agents {
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
         let attended = !is_alone(&brief.run).map_err(|error| failed(&error))?;
+        let model = chosen_model(&brief.run).map_err(|error| failed(&error))?;
         let said = ChatMessage {
             message: &brief.instructions,
             attended,
+            model: model.as_deref(),
         };
         let preview = self.chat_preview(agent, said, conversation, run);
         let mut setup = preview.await?.setup;
@@ -50,11 +52,15 @@ impl Agents {
     pub async fn chat_preview(
         &self,
         agent: &str,
-        ChatMessage { message, attended }: ChatMessage<'_>,
+        ChatMessage {
+            message,
+            attended,
+            model,
+        }: ChatMessage<'_>,
         conversation: &str,
         run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
-        let voice = self.voice(agent)?;
+        let voice = self.chat_voice(agent, model)?;
         let known = self.library.all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
@@ -169,6 +175,8 @@ pub struct ChatMessage<'a> {
     pub message: &'a str,
     /// Whether a person can be asked something.
     pub attended: bool,
+    /// The model that is to answer, if not the agent's.
+    pub model: Option<&'a str>,
 }
 
 /// What an agent would be told, and what is worth knowing about that.

@@ -12,6 +12,9 @@ pub const ANSWER_TO: &str = "answer_to";
 /// The input of a chat that no person follows, so that no question can be asked.
 pub const ALONE: &str = "alone";
 
+/// The input that names the model that answers, where a person chose one.
+pub const MODEL: &str = "model";
+
 /// The inputs of a chat's run. The names are those of the constants above.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -24,6 +27,8 @@ pub struct ChatInputs {
     pub answer_to: Option<String>,
     /// Present if no person follows the chat.
     pub alone: Option<Value>,
+    /// The model that answers, where a person chose one.
+    pub model: Option<String>,
 }
 
 /// The inputs of a chat; none for every other run.
@@ -42,6 +47,11 @@ pub fn conversation_of(run: &RunRow) -> Result<Option<String>, Error> {
 /// Whether no person follows a chat.
 pub(crate) fn is_alone(run: &RunRow) -> Result<bool, Error> {
     Ok(chat_inputs(run)?.is_some_and(|inputs| inputs.alone.is_some()))
+}
+
+/// The model that a person chose for a chat.
+pub(crate) fn chosen_model(run: &RunRow) -> Result<Option<String>, Error> {
+    Ok(chat_inputs(run)?.and_then(|inputs| inputs.model))
 }
 
 /// Where the answer of a chat goes by way of the outbox, if anywhere.

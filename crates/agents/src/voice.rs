@@ -38,14 +38,32 @@ impl Voice {
 impl Agents {
     /// An agent and the model that speaks for it.
     pub(crate) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
-        self.voice_of(self.speaker(agent_id)?)
+        self.chat_voice(agent_id, None)
+    }
+
+    /// The same with a model that a person chose.
+    pub(crate) fn chat_voice(&self, agent_id: &str, model: Option<&str>) -> Result<Voice, Failure> {
+        let agent = self.speaker(agent_id)?;
+        let model = match model {
+            Some(name) if self.models().options(name).is_some() => name.to_owned(),
+            Some(name) => return Err(unknown_model(name, "the chat")),
+            None => self.model_of(&agent)?,
+        };
+        Ok(self.voice_of(agent, model))
+    }
+
+    /// The model that answers for an agent, or for the default one.
+    pub fn model_for(&self, agent: Option<&str>) -> Result<String, Failure> {
+        let agent = agent.unwrap_or(&self.options.default);
+        self.voice(agent).map(|voice| voice.model)
     }
 
     /// The same for a skill that fired. A model that is not there is like a tool that is not
     /// there: no fault of the skill, and something to wait for.
     pub(super) fn fired_voice(&self, agent_id: &str) -> Result<Voice, Failure> {
-        let voice = self.voice_of(self.speaker(agent_id)?);
-        voice.map_err(Failure::blocked)
+        let agent = self.speaker(agent_id)?;
+        let model = self.model_of(&agent).map_err(Failure::blocked)?;
+        Ok(self.voice_of(agent, model))
     }
 
     /// Why no model speaks for an agent, or for the default one, if none does.
@@ -69,8 +87,7 @@ impl Agents {
         }
     }
 
-    fn voice_of(&self, agent: Agent) -> Result<Voice, Failure> {
-        let model = self.model_of(&agent)?;
+    fn voice_of(&self, agent: Agent, model: String) -> Voice {
         let models = self.models();
         let options = models.options(&model);
         let calls_tools = options.is_none_or(|options| options.tools);
@@ -80,7 +97,7 @@ impl Agents {
         let chars = context.map_or(u64::MAX, |tokens| {
             (tokens.saturating_mul(CHARS_PER_TOKEN) * 2 / 5).saturating_sub(FIXED)
         });
-        Ok(Voice {
+        Voice {
             mode: match (agent.mode, calls_tools) {
                 (AgentMode::Tools, _) | (AgentMode::Auto, true) => Mode::Tools,
                 (AgentMode::Cmd, _) | (AgentMode::Auto, false) => Mode::Cmd,
@@ -90,7 +107,7 @@ impl Agents {
             tool_tokens: context.map_or(u64::MAX, |tokens| tokens / 4),
             context: options.and_then(question_tokens),
             caps: Caps::default().within(usize::try_from(chars).unwrap_or(usize::MAX)),
-        })
+        }
     }
 
     /// How many tokens a question to a model may take, if that is known.

@@ -16,6 +16,7 @@ use deft_store::Store;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::watch;
 
 pub use bells::Bells;
 pub use clock::{Clock, SystemClock};
@@ -27,8 +28,8 @@ pub use stored::{read_instant, read_setting, read_stored, run_failure, run_input
 pub struct Base {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// The name of the host's zone.
-    zone: Arc<str>,
+    /// The name of the host's zone, which may change.
+    zone: Arc<watch::Sender<Arc<str>>>,
     bells: Arc<Bells>,
     /// The present of schedules, where it is not the clock's.
     schedule_time: Arc<OnceLock<Timestamp>>,
@@ -40,7 +41,7 @@ impl Base {
         Self {
             store,
             clock,
-            zone: zone.into(),
+            zone: Arc::new(watch::Sender::new(zone.into())),
             bells: Arc::default(),
             schedule_time: Arc::default(),
         }
@@ -85,7 +86,17 @@ impl Base {
 
     /// The zone of the host.
     pub fn host_zone(&self) -> TimeZone {
-        TimeZone::get(&self.zone).unwrap_or(TimeZone::UTC)
+        TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC)
+    }
+
+    /// The name of the host's zone.
+    pub fn zone_name(&self) -> Arc<str> {
+        Arc::clone(&self.zone.borrow())
+    }
+
+    /// Uses another zone from now on. Slots that are planned already stay where they are.
+    pub fn set_zone(&self, zone: &str) {
+        self.zone.send_replace(zone.into());
     }
 
     /// The present and the zone, for readers of skills.

@@ -1,4 +1,4 @@
-//! Where messages to people go: a chat, an address on the web, a tool, or the log of the home.
+//! Where messages to people go: a chat, an address on the web, a tool, the desktop, or the log of the home.
 //!
 //! Not here: when they are tried again, and when they are given up (that is the engine's part).
 
@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_config::{ChannelKind, Config, Home, LogLimits, secrets};
-use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
-use deft_model::{Failure, FailureClass, visible};
-use deft_tools::telegram::{self, Client, SendOptions};
+use deft_config::{ChannelKind, Config, Home, LogLimits, notifier, secrets};
+use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, Parcel};
+use deft_model::{Failure, FailureClass};
+use deft_tools::desktop::{LOCAL_TARGET, Notifier};
+use deft_tools::telegram::Client;
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
 use parking_lot::RwLock;
 use serde_json::json;
 
 use crate::Tell;
-use crate::buttons::buttons;
+use crate::chat::{chat_of, not_sent, send, undelivered};
 use crate::log_file::LogFile;
-use crate::notice_text::{chat_text, log_line, terminal_line};
+use crate::notice_text::{log_line, terminal_line};
 use crate::tool::ToolChannel;
 
 /// The channel that the configuration names.
@@ -66,16 +67,17 @@ impl Channel for LiveChannel {
     }
 }
 
-/// The channel that is configured; a bot that has a chat is one without further words.
+/// The channel that is configured; a bot that has a chat is one without further words, and so is a
+/// desktop.
 pub fn kind(config: &Config) -> ChannelKind {
     let telegram = &config.tools.telegram;
     let bot = telegram.token.is_some() && telegram.primary_chat().is_some();
-    let usual = if bot {
-        ChannelKind::Telegram
-    } else {
-        ChannelKind::Log
+    let usual = || match notifier() {
+        _ if bot => ChannelKind::Telegram,
+        Some(_) => ChannelKind::Desktop,
+        None => ChannelKind::Log,
     };
-    config.notify.channel.clone().unwrap_or(usual)
+    config.notify.channel.clone().unwrap_or_else(usual)
 }
 
 /// Why messages cannot arrive by the channel that is configured, and what to do about it.
@@ -85,6 +87,10 @@ pub fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
     match kind(config) {
         // What a tool needs its schema says, once that is known.
         ChannelKind::Log | ChannelKind::Tool(_) => None,
+        ChannelKind::Desktop => notifier().is_none().then_some((
+            "notices go to the desktop, and this process finds none: they are in `logs/notices.log` only",
+            "install `notify-send` and start deft in the desktop session, or set `notify.channel`",
+        )),
         _ if nowhere => Some((
             "notices have nowhere to go: `notify.target` is not set",
             "`deft config set notify.target CHAT_OR_URL`",
@@ -106,14 +112,14 @@ fn posts(target: Option<&str>) -> bool {
     target.is_some_and(webhook::is_address)
 }
 
-/// How a target begins that is a Telegram chat, whatever notices usually go to.
-const CHAT: &str = "telegram:";
-
 struct Channels {
     kind: ChannelKind,
     target: Option<String>,
     telegram: TelegramOptions,
     tool: Option<ToolChannel>,
+    desktop: Option<Notifier>,
+    /// Whether the configuration names the desktop.
+    wants_desktop: bool,
     secrets: Arc<dyn SecretSource>,
     home: PathBuf,
     log_limits: LogLimits,
@@ -132,16 +138,19 @@ impl Channel for Channels {
                 // What is said in a conversation is kept there, and is no notice.
                 return self.to_chat(parcel, chat).await;
             }
-            let sent = match (&self.kind, &self.tool) {
-                (ChannelKind::Telegram, _) => self.to_telegram(parcel).await,
-                (ChannelKind::Webhook, _) => self.to_webhook(notice, key).await,
-                (ChannelKind::Tool(_), Some(tool)) => tool.deliver(&self.router, notice, key).await,
-                (ChannelKind::Log | ChannelKind::Tool(_), _) => {
-                    return self
-                        .log(parcel, None)
-                        .map(|()| "written to the log".to_owned())
-                        .map_err(|error| undelivered(FailureClass::Other, error.to_string()));
-                }
+            let sent = match self.route(notice) {
+                Route::Log => return self.to_log(parcel, "written to the log".to_owned()),
+                Route::Desktop(notifier) => match to_desktop(notifier, notice).await {
+                    // A desktop that was not asked for is no reason to keep a message waiting.
+                    Err(failed) if !self.wants_desktop => {
+                        let receipt = format!("written to the log: {}", failed.failure.message);
+                        return self.to_log(parcel, receipt);
+                    }
+                    sent => sent,
+                },
+                Route::Telegram => self.to_telegram(parcel).await,
+                Route::Webhook => self.to_webhook(notice, key).await,
+                Route::Tool(tool) => tool.deliver(&self.router, notice, key).await,
             };
             // Everything is in the log too, once: with the first try that could be made, so that it is
             // there also when the receiver is not.
@@ -157,7 +166,36 @@ impl Channel for Channels {
     }
 }
 
+/// The way of one message.
+enum Route<'a> {
+    Log,
+    Desktop(&'a Notifier),
+    Telegram,
+    Webhook,
+    Tool(&'a ToolChannel),
+}
+
 impl Channels {
+    fn route(&self, notice: &Notice) -> Route<'_> {
+        let desktop = || self.desktop.as_ref().map_or(Route::Log, Route::Desktop);
+        if is_local(notice) {
+            return desktop();
+        }
+        match (&self.kind, &self.tool) {
+            (ChannelKind::Desktop, _) => desktop(),
+            (ChannelKind::Telegram, _) => Route::Telegram,
+            (ChannelKind::Webhook, _) => Route::Webhook,
+            (ChannelKind::Tool(_), Some(tool)) => Route::Tool(tool),
+            (ChannelKind::Log | ChannelKind::Tool(_), _) => Route::Log,
+        }
+    }
+
+    fn to_log(&self, parcel: &Parcel<'_>, receipt: String) -> DeliveryResult {
+        self.log(parcel, None)
+            .map(|()| receipt)
+            .map_err(|error| undelivered(FailureClass::Other, error.to_string()))
+    }
+
     fn log(&self, parcel: &Parcel<'_>, failed: Option<&Failure>) -> io::Result<()> {
         let log = self.home.join("logs").join("notices.log");
         let line = log_line(parcel.notice, parcel.key, failed);
@@ -179,9 +217,11 @@ impl Channels {
         Self {
             target: config.notify.target.clone().or_else(chat),
             secrets: secrets::source(config),
+            wants_desktop: config.notify.channel == Some(ChannelKind::Desktop),
             kind,
             telegram,
             tool,
+            desktop: notifier(),
             home: home.to_owned(),
             log_limits: config.logs.limits,
             router: router.clone(),
@@ -243,63 +283,21 @@ impl Channels {
     }
 }
 
-/// The Telegram chat in which a message answers or asks. A message from a chat is answered in that chat,
-/// wherever notices go.
-pub fn chat_of(notice: &Notice) -> Option<&str> {
-    let talks = matches!(notice.kind, NoticeKind::Answer | NoticeKind::Question);
-    notice.target.as_ref()?.strip_prefix(CHAT).filter(|_| talks)
+/// Whether a message stays on this host, whatever the channel is.
+fn is_local(notice: &Notice) -> bool {
+    notice.target.as_deref() == Some(LOCAL_TARGET)
 }
 
-/// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
-pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryResult {
-    let (notice, earlier) = (parcel.notice, parcel.arrived());
-    let text = chat_text(notice);
-    if let Some(approval) = &notice.approval {
-        // Whatever the call is about to do, it cannot look like something else.
-        let (text, buttons) = (visible(&text), buttons(approval, notice.always));
-        let sent = client.send_buttons(chat, &text, &buttons).await;
-        let id = sent.map_err(not_sent)?;
-        return Ok(format!("telegram {chat} {:?}", [id]));
-    }
-    let parts = telegram::parts(&text);
-    if parts.is_empty() {
-        let message = "the message has no text".to_owned();
-        return Err(undelivered(FailureClass::Invalid, message));
-    }
-    let (mut ids, mut to) = (Vec::new(), chat.to_owned());
-    for (place, part) in parts.iter().enumerate().skip(earlier) {
-        let sent = client.send(chat, part, &SendOptions::default()).await;
-        let receipt = sent.map_err(not_sent)?;
-        ids.extend(receipt.message_ids);
-        to = receipt.chat;
-        // The last one is remembered by the receipt.
-        if place + 1 < parts.len() {
-            parcel.keep_arrived(place + 1).await;
-        }
-    }
-    Ok(match earlier {
-        0 => format!("telegram {to} {ids:?}"),
-        _ => format!("telegram {to} {ids:?} after {earlier} sent earlier"),
-    })
-}
-
-/// The first message that a receipt of Telegram names.
-pub fn first_message(receipt: &str) -> Option<i64> {
-    let (_, ids) = receipt.strip_prefix("telegram ")?.split_once('[')?;
-    let first = ids.split([',', ']']).next()?;
-    first.parse().ok()
-}
-
-fn not_sent(failed: deft_tools::SendError) -> DeliveryError {
-    DeliveryError {
-        failure: failed.failure,
-        retry_after: failed.retry_after,
-    }
-}
-
-fn undelivered(class: FailureClass, message: String) -> DeliveryError {
-    DeliveryError {
-        failure: Failure::new(class, message),
-        retry_after: None,
-    }
+async fn to_desktop(notifier: &Notifier, notice: &Notice) -> DeliveryResult {
+    let title = match notice.title.as_str() {
+        "" => "deft",
+        title => title,
+    };
+    let shown = notifier.show(title, &notice.text).await;
+    shown
+        .map(|()| "shown on the desktop".to_owned())
+        .map_err(|failure| DeliveryError {
+            failure,
+            retry_after: None,
+        })
 }

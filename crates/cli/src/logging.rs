@@ -2,17 +2,22 @@
 //!
 //! Not here: the log file, which the service writes.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use deft_service::logging::Sink;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tracing_subscriber::Layer;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 
 use crate::args::LogForm;
 use crate::output::Output;
 use crate::terminal::{Stream, StyledText};
 
 /// Where the events of a daemon are shown besides the log; nowhere when the person wants quiet.
-pub(crate) fn sinks(form: LogForm, output: &Output) -> Vec<Sink> {
+pub(crate) fn sinks(form: LogForm, zone: TimeZone, output: &Output) -> Vec<Sink> {
     if output.quiet {
         return Vec::new();
     }
@@ -23,6 +28,7 @@ pub(crate) fn sinks(form: LogForm, output: &Output) -> Vec<Sink> {
             .compact()
             .with_target(false)
             .with_ansi(false)
+            .with_timer(LocalTime(zone))
             .with_writer(move || TextLines { styled })
             .boxed(),
         LogForm::Json => layer
@@ -31,6 +37,19 @@ pub(crate) fn sinks(form: LogForm, output: &Output) -> Vec<Sink> {
             .with_writer(|| JsonLines)
             .boxed(),
     }]
+}
+
+/// The time of an event in the zone of the reader. The log file has exact instants.
+struct LocalTime(TimeZone);
+
+/// How many bytes the time of an event has.
+const TIME: usize = "2026-01-31 09:00:00".len();
+
+impl FormatTime for LocalTime {
+    fn format_time(&self, writer: &mut Writer<'_>) -> fmt::Result {
+        let now = Timestamp::now().to_zoned(self.0.clone());
+        write!(writer, "{}", now.strftime("%Y-%m-%d %H:%M:%S"))
+    }
 }
 
 /// Events as text on stderr. Each call is one event.
@@ -53,7 +72,8 @@ impl Write for TextLines {
 /// Further lines of an event are indented: none of them can pass for an event of its own.
 fn text_of_event(text: &str, styled: bool) -> StyledText {
     let text = text.trim_end_matches('\n').replace('\n', "\n    ") + "\n";
-    let (time, rest) = text.split_once(' ').unwrap_or(("", &text));
+    let (time, rest) = text.split_at_checked(TIME).unwrap_or(("", &text));
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
     let level = rest.split_whitespace().next().unwrap_or_default();
     let code = match level {
         "ERROR" => "31",
@@ -107,13 +127,14 @@ mod tests {
             .compact()
             .with_target(false)
             .with_ansi(false)
+            .with_timer(LocalTime(TimeZone::UTC))
             .with_writer(move || Sink(sink.clone()));
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
             let hostile = "\x1b[8mhidden\u{202e}";
             tracing::warn!(server = %hostile, "said {hostile}");
         });
         let text = String::from_utf8(seen.lock().clone()).unwrap();
-        let (time, _) = text.split_once(' ').unwrap();
+        let time = &text[..TIME];
         let said = "\\x1b[8mhidden\\u{202e}";
         assert_eq!(
             text_of_event(&text, true).as_str(),

@@ -10,6 +10,7 @@ mod output;
 mod pages;
 mod progress;
 mod prompt;
+mod question_text;
 mod questions;
 mod report;
 mod table;

@@ -11,7 +11,9 @@ use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::{Mutex, oneshot};
 
 use crate::args::Global;
+use crate::output::terminal_width;
 use crate::progress::Screen;
+use crate::question_text::QuestionText;
 use crate::terminal::Stream;
 
 /// What is shown while a person is asked something; it keeps still meanwhile.
@@ -123,12 +125,12 @@ fn wait_for_input(off: &PipeReader) -> bool {
 
 /// Asks until an answer is understood; the end of input is none.
 fn read(question: &Question, off: &PipeReader) -> Option<Response> {
-    let choices = choices(question);
+    let text = QuestionText::new(question, terminal_width().unwrap_or(80));
+    let mut asked = first_text(&text, &choices(question));
     // What was typed before the question could be read is no answer to it.
     let _emptied = tcflush(io::stdin(), QueueSelector::IFlush);
     loop {
-        let asked = format!("{} [{choices}] ", question.message);
-        Stream::Err.write(asked).ok()?;
+        Stream::Err.write(&asked).ok()?;
         if !wait_for_input(off) {
             // The question is off; what follows begins a line.
             drop(Stream::Err.write("\n"));
@@ -139,9 +141,39 @@ fn read(question: &Question, off: &PipeReader) -> Option<Response> {
             return None;
         }
         if let Some(response) = understood(&line, question) {
+            if response.always {
+                drop(Stream::Err.write(remembered(question)));
+            }
             return Some(response);
         }
+        asked = if line.trim() == VIEW && text.is_cut() {
+            format!("{}\n[{}] ", text.full.join("\n"), choices(question))
+        } else {
+            first_text(&text, &choices(question))
+        };
     }
+}
+
+/// The key that shows all arguments.
+const VIEW: &str = "v";
+
+/// The question, its arguments and the choices. Without arguments all of it is one line.
+fn first_text(text: &QuestionText, choices: &str) -> String {
+    if text.short.is_empty() {
+        return format!("{} [{choices}] ", text.heading);
+    }
+    let view = if text.is_cut() { " v shows all " } else { " " };
+    let args = text.short.join("\n");
+    format!("{}\n{args}\n[{choices}]{view}", text.heading)
+}
+
+/// What a yes for later means.
+fn remembered(question: &Question) -> String {
+    let what = match &question.operation.remember {
+        Some(mark) => format!("all calls of `{}` in chats are", mark.tool),
+        None => "this call with these arguments is".to_owned(),
+    };
+    format!("{what} allowed from now on; `deft approvals grants` lists it\n")
 }
 
 fn choices(question: &Question) -> String {
@@ -154,9 +186,11 @@ fn choices(question: &Question) -> String {
     format!("{yes_no}{always}/skip")
 }
 
-/// Whether a yes may be for all calls of the tool.
+/// Whether a yes may hold for later: for all calls of the tool, or for this very operation.
 fn may_remember(question: &Question) -> bool {
-    question.operation.remember.is_some()
+    let operation = &question.operation;
+    let is_call = operation.name.is_some() && operation.args.is_some();
+    operation.remember.is_some() || (is_call && operation.is_exact())
 }
 
 /// What a line answers; none if it is no answer to this question.
@@ -196,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn always_is_offered_where_the_tool_can_be_remembered() {
+    fn always_is_offered_where_a_call_can_be_remembered() {
         let mark = ToolMark {
             tool: "desk.post".to_owned(),
             digest: "d".to_owned(),
@@ -206,6 +240,12 @@ mod tests {
             always: true,
         };
         let (once, tool) = (question(None), question(Some(mark)));
+        let mut exact = question(None);
+        exact.operation.name = Some("post".to_owned());
+        exact.operation.kind = "tool".to_owned();
+        assert_eq!(choices(&exact), "y/N/skip", "its arguments are not known");
+        exact.operation.args = Some(serde_json::json!({}));
+        assert_eq!(choices(&exact), "y/N/always/skip");
         assert_eq!(choices(&once), "y/N/skip");
         assert_eq!(choices(&tool), "y/N/always/skip");
         for (line, asked, expected) in [

@@ -30,6 +30,11 @@ pub const PAGER: &str = "PAGER";
 /// Options of `less`.
 pub const LESS: &str = "LESS";
 
+/// The X display, if there is a desktop.
+pub const DISPLAY: &str = "DISPLAY";
+/// The Wayland display, if there is a desktop.
+pub const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+
 /// The value of a variable that is set and not empty.
 pub fn get(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

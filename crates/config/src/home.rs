@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use deft_skillfile::Moment;
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::folders::{config_file, create_folder, ensure_home};
 use crate::paths::resolve;
@@ -114,13 +115,15 @@ impl Home {
     pub fn moment(&self) -> Moment {
         Moment {
             now: Timestamp::now(),
-            zone: self
-                .config
-                .zone
-                .clone()
-                .unwrap_or_else(|| zone::host().zone),
+            zone: host_zone(&self.config),
         }
     }
+}
+
+/// The zone of times that name none: that of the configuration, else the host's.
+pub fn host_zone(config: &Config) -> TimeZone {
+    let given = config.zone.clone();
+    given.unwrap_or_else(|| zone::host().zone)
 }
 
 fn default_home() -> Done<PathBuf> {

@@ -4,6 +4,7 @@
 //! Settings become the options of the crates that own them. Not here: opening a store, starting
 //! anything but the programs of the host that are asked something (`host.rs`), and printing.
 
+mod desktop;
 pub mod env;
 mod folders;
 mod home;
@@ -17,10 +18,11 @@ pub mod secrets;
 mod settings;
 pub mod zone;
 
+pub use desktop::notifier;
 pub use folders::{
     config_file, create_folder, ensure_home, is_open_to_others, make_private, write_private,
 };
-pub use home::{Home, system_moment};
+pub use home::{Home, host_zone, system_moment};
 pub use host::{ProgramOutput, find_program, run_program};
 pub use literal_secret::is_literal_secret;
 pub use paths::resolve;

@@ -324,7 +324,7 @@ impl Inner {
             authority: fire.authority.clone(),
         };
         let nonce = started.nonce.clone();
-        let mut machine = Machine::new(Arc::clone(&pinned.plan), Arc::clone(&self.rules));
+        let mut machine = Machine::new(Arc::clone(&pinned.plan), self.rules());
         let mut journal = Journal::default();
         let mut names = pinned.plan.secrets().to_vec();
         if let Some(parent) = &fire.parent {

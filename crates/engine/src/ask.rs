@@ -4,9 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use deft_agents::tool_grant;
 use deft_base::{hex_digest, read_stored};
-use deft_library::grants::{AllowedArguments, StepOperation};
+use deft_library::grants::StepOperation;
 use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, NewApproval, Store};
 use deft_wire::approval::ApprovalAnswer;
@@ -14,6 +13,7 @@ use deft_workflow::{Answer, Ask, Operation, Path};
 use jiff::Timestamp;
 
 use crate::engine::Inner;
+use crate::grant_request::GrantRequest;
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -38,7 +38,8 @@ pub struct Question {
 pub struct Response {
     /// The answer.
     pub answer: Answer,
-    /// A yes for all calls of the tool, where the question offers that.
+    /// A yes that holds for later: for all calls of the tool where the question offers that, else for the
+    /// same operation.
     pub always: bool,
 }
 
@@ -241,7 +242,8 @@ pub(crate) async fn find_answer(
     let decided = decide(store, &question.approval, answer, &by, now).await;
     let decided = decided.unwrap_or((answer, by));
     if response.always && decided.0 == Answer::Yes {
-        engine.remember_tool(&question.operation, &decided.1).await;
+        let place = (skill, revision);
+        engine.remember_answer(place, question, &decided.1).await;
     }
     Some(decided)
 }
@@ -290,19 +292,26 @@ pub enum AnswerReceipt {
 }
 
 impl Inner {
-    /// Keeps a person's yes to all calls of the tool that a question was about.
-    async fn remember_tool(&self, operation: &Operation, by: &str) {
-        let Some(mark) = &operation.remember else {
-            return;
-        };
+    /// Keeps a person's yes for later: to all calls of the tool that a question was about, or to the
+    /// same operation of the same revision.
+    async fn remember_answer(&self, place: (&str, &str), question: &Question, by: &str) {
         let kept = async {
-            let grant = tool_grant(mark, by, self.now());
+            let grant = GrantRequest {
+                skill: place.0,
+                revision: place.1,
+                path: &question.path,
+                message: &question.message,
+                operation: &question.operation,
+                by,
+            };
+            let grant = grant.grant(None, self.now())?;
             self.parts.store.grant(grant).await?;
             self.agents.read_grants().await
         };
         // The call itself was agreed to; the next one is asked about again.
         if let Err(error) = kept.await {
-            tracing::warn!(%error, tool = mark.tool, "the approval of all calls of a tool could not be stored");
+            let approval = &question.approval;
+            tracing::warn!(%error, approval, "an answer that holds for later could not be stored");
         }
     }
 }
@@ -363,34 +372,14 @@ impl Engine {
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {
         let operation = stored_operation(row)?;
-        if let (Some(mark), None) = (&operation.remember, like) {
-            return Ok(tool_grant(mark, by, self.inner.now()));
-        }
-        if !operation.is_exact() {
-            let step = row.asked.path.clone();
-            return Err(Error::NotExact { step });
-        }
-        let place = StepOperation {
+        let request = GrantRequest {
             skill: &row.skill,
             revision: &row.revision,
             path: &Path::from_text(row.asked.path.clone()),
+            message: &row.asked.message,
             operation: &operation,
+            by,
         };
-        like.map_or(Ok(()), |pattern| place.check(pattern))?;
-        let allowed = match like.filter(|pattern| !pattern.is_empty()) {
-            Some(pattern) => AllowedArguments::Like(pattern.clone()),
-            None => AllowedArguments::Exactly,
-        };
-        let (id, digest, pattern) = place.bound(&allowed);
-        Ok(Grant {
-            id,
-            skill: row.skill.clone(),
-            revision: row.revision.clone(),
-            operation: digest,
-            pattern,
-            describes: format!("{}: {}", row.asked.path, row.asked.message),
-            by: by.to_owned(),
-            at: self.inner.now(),
-        })
+        request.grant(like, self.inner.now())
     }
 }

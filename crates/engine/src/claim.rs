@@ -147,7 +147,7 @@ impl Engine {
         };
         let mut machine = Machine::replay(
             Arc::clone(&pinned.plan),
-            Arc::clone(&inner.rules),
+            inner.rules(),
             nested,
             events.iter().map(|(at, event)| (*at, event)),
         )
@@ -155,7 +155,8 @@ impl Engine {
         let now = inner.now();
         let mut recorded = Vec::new();
         let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
-        if let Some(interrupted_at) = interrupted_at(&claimed, &events) {
+        let interrupted_at = interrupted_at(&claimed, &events);
+        if let Some(interrupted_at) = interrupted_at {
             let recovered = Event::Recovered { interrupted_at };
             machine
                 .apply(now, &recovered)
@@ -205,6 +206,10 @@ impl Engine {
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
         driver.recorded(now, recorded);
+        if interrupted_at.is_some() {
+            // Before the first turn: a turn would store the open question of an agent a second time.
+            driver.store_recorded().await?;
+        }
         driver.drive(again).await
     }
 }

@@ -179,6 +179,11 @@ impl Driver {
         self.journal.extend(at, events);
     }
 
+    /// Stores it at once.
+    pub(crate) async fn store_recorded(&mut self) -> Result<(), Error> {
+        self.commit(RunState::Continue).await
+    }
+
     /// Drives to the end, or to a wait that is worth giving the lease back for.
     ///
     /// `begun` are actions whose intent is stored already.

@@ -15,7 +15,7 @@ use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
@@ -49,7 +49,8 @@ pub struct Engine {
 pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) parts: Parts,
-    pub(crate) rules: Arc<Rules>,
+    /// Rules of the interpreter; the zone in them may change.
+    rules: RwLock<Arc<Rules>>,
     pub(crate) base: Base,
     pub(crate) library: Arc<Library>,
     pub(crate) outbox: Outbox,
@@ -147,7 +148,7 @@ impl Engine {
             inner: Arc::new(Inner {
                 options,
                 parts,
-                rules: Arc::new(rules),
+                rules: RwLock::new(Arc::new(rules)),
                 library,
                 owner,
                 kept: Mutex::default(),
@@ -167,6 +168,16 @@ impl Engine {
     /// put off from there. Leases, messages and what is written down use the clock.
     pub fn hold_schedule_time(&self, at: Timestamp) {
         self.inner.base.hold_schedule_time(at);
+    }
+
+    /// Uses another zone of the host from now on, and plans the slots anew that depend on it. Gives back
+    /// how many skills fire at another time.
+    pub async fn set_zone(&self, zone: &TimeZone) -> Result<usize, Error> {
+        let inner = &self.inner;
+        inner.base.set_zone(&deft_schedule::zone_name(zone));
+        inner.use_zone(zone.clone());
+        inner.parts.router.set_zone(zone.clone());
+        inner.library.follow_zone().await
     }
 
     /// Events of all runs that are driven here, each after it was stored.
@@ -289,6 +300,17 @@ impl Engine {
 }
 
 impl Inner {
+    /// The rules of the interpreter, as they are now.
+    pub(crate) fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.rules.read())
+    }
+
+    fn use_zone(&self, zone: TimeZone) {
+        let mut rules = self.rules.write();
+        let others = Rules::clone(&rules);
+        *rules = Arc::new(Rules { zone, ..others });
+    }
+
     /// The present to the microsecond.
     pub(crate) fn now(&self) -> Timestamp {
         self.base.now()

@@ -15,6 +15,7 @@ mod claim;
 mod drive;
 mod engine;
 mod finish;
+mod grant_request;
 mod inputs;
 mod interruptions;
 mod jobs;
@@ -42,7 +43,7 @@ mod view;
 mod waiting;
 
 pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
-pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, tier};
+pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, UndoneExchange, tier};
 pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,

@@ -280,7 +280,7 @@ impl Performer {
             kind,
             scope: code.scope,
             now: code.now,
-            zone: self.engine.options.zone.clone(),
+            zone: self.engine.base.zone_name().to_string(),
             // The same step of the same run gets the same random numbers.
             seed: scatter(request.key.bytes()),
         };

@@ -192,7 +192,7 @@ impl Inner {
     async fn python(&self, kind: Kind, code: &str, scope: Object) -> Result<Value, String> {
         let job = Job {
             now: self.now(),
-            zone: self.options.zone.clone(),
+            zone: self.base.zone_name().to_string(),
             ..Job::new(kind, code, scope)
         };
         let mut session = self.parts.compute.session();

@@ -32,7 +32,7 @@ impl Engine {
         // With the stored tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
         let facts = RouterFacts(&self.inner);
-        let steps = dry_run(plan, &inputs, &self.inner.rules, &facts, self.inner.now());
+        let steps = dry_run(plan, &inputs, &self.inner.rules(), &facts, self.inner.now());
         let found = self.inner.library.check_surroundings(&pinned.skill).await;
         let found = found.into_iter().map(|one| DryDiagnostic {
             rule: one.rule.id().to_owned(),

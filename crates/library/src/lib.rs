@@ -21,6 +21,7 @@ mod standing;
 mod surroundings;
 mod sync;
 mod timed;
+mod zone;
 
 use std::sync::Arc;
 

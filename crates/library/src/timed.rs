@@ -120,6 +120,11 @@ impl SkillTiming {
         }
     }
 
+    /// Whether it fires at wall times of the host's zone.
+    pub(crate) fn reads_host_zone(&self) -> bool {
+        self.cron.is_some() && self.zone.is_none()
+    }
+
     /// Whether it fires once and then never again.
     pub fn is_one_shot(&self) -> bool {
         self.cron.is_none() && self.every_minutes.is_none() && self.event.is_none()

@@ -10,6 +10,7 @@
 
 mod agents;
 mod change;
+mod change_log;
 mod digest;
 pub mod discovery;
 mod domain;

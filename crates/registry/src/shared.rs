@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use deft_skillfile::Moment;
 use parking_lot::Mutex;
 
 use crate::change::{Change, changes};
+use crate::change_log::{self, ChangeLog, QUIET};
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 
@@ -26,6 +28,7 @@ pub(crate) struct Shared {
     current: ArcSwap<Snapshot>,
     watching: ArcSwap<WatchMode>,
     listeners: Mutex<Vec<Sender<Arc<[Change]>>>>,
+    log: Mutex<ChangeLog>,
     clock: Box<dyn Fn() -> Moment + Send + Sync>,
 }
 
@@ -48,6 +51,7 @@ impl Shared {
             current: ArcSwap::from_pointee(first),
             watching: ArcSwap::from_pointee(WatchMode::Events),
             listeners: Mutex::default(),
+            log: Mutex::default(),
             clock: Box::new(clock),
         }
     }
@@ -76,7 +80,7 @@ impl Shared {
         self.watching.store(Arc::new(watching));
     }
 
-    /// Makes a snapshot the current one, logs what is different and tells the
+    /// Makes a snapshot the current one, notes what is different for the log and tells the
     /// listeners.
     pub(crate) fn replace(&self, snapshot: Snapshot) {
         let changes: Arc<[Change]> = changes(&self.current.load(), &snapshot).into();
@@ -84,22 +88,24 @@ impl Shared {
         if changes.is_empty() {
             return;
         }
-        changes.iter().for_each(log);
+        let mut log = self.log.lock();
+        changes.iter().for_each(|change| log.add(change.clone()));
+        drop(log);
         self.listeners
             .lock()
             .retain(|listener| listener.send(Arc::clone(&changes)).is_ok());
     }
-}
 
-/// One line per accepted reload (S2.20).
-fn log(change: &Change) {
-    match change {
-        Change::Broken { .. } => tracing::warn!("{change}"),
-        Change::Loaded { .. }
-        | Change::Removed { .. }
-        | Change::Agent { .. }
-        | Change::Domain { .. } => {
-            tracing::info!("{change}");
+    /// How long the thread may wait for the next signal, if lines of the log wait for quiet.
+    pub(crate) fn log_wait(&self) -> Option<Duration> {
+        (!self.log.lock().is_empty()).then_some(QUIET)
+    }
+
+    /// Writes the lines of changes, all of them or those that have waited too long.
+    pub(crate) fn write_log(&self, only_late: bool) {
+        let mut log = self.log.lock();
+        if !only_late || log.is_late() {
+            log.take().iter().for_each(change_log::write);
         }
     }
 }

@@ -67,7 +67,9 @@ impl Watcher {
         let mut next_rescan = Instant::now() + self.pause(&shared.options);
         let mut waiting = None;
         loop {
-            let wait = next_rescan.saturating_duration_since(Instant::now());
+            let rescan = next_rescan.saturating_duration_since(Instant::now());
+            let quiet = shared.log_wait().filter(|quiet| *quiet < rescan);
+            let wait = quiet.unwrap_or(rescan);
             let signal = waiting
                 .take()
                 .map_or_else(|| signals.recv_timeout(wait), Ok);
@@ -76,6 +78,11 @@ impl Watcher {
                     waiting = gather(&mut paths, shared.options.settle, signals);
                     let paths = self.named(&paths);
                     self.guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
+                    shared.write_log(true);
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) if quiet.is_some() => {
+                    shared.write_log(false);
                     continue;
                 }
                 Ok(Signal::Lost) => {
@@ -85,7 +92,9 @@ impl Watcher {
                 Ok(Signal::Rescan) | Err(RecvTimeoutError::Timeout) => {
                     self.guarded(shared, |watcher| watcher.refresh(shared, None));
                 }
-                Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => {
+                    return shared.write_log(false);
+                }
             }
             next_rescan = Instant::now() + self.pause(&shared.options);
         }

@@ -14,6 +14,7 @@ use deft_model::{Body, Choice, ProblemCode, Skill};
 use deft_registry::{Registry, Snapshot};
 use deft_scheduler::Scheduler;
 use deft_store::Store;
+use deft_tools::HostZone;
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -143,13 +144,13 @@ impl App {
         Ok(Self { reads: true, ..app })
     }
 
-    /// Opens the home for a process that stays: skills follow their files.
-    pub fn live(home: &Home, tell: Tell) -> Done<(Self, Arc<Registry>)> {
+    /// Opens the home for a process that stays: skills follow their files, which are read in this zone.
+    pub fn live(home: &Home, zone: &HostZone, tell: Tell) -> Done<(Self, Arc<Registry>)> {
         let library = Library::of_home(home);
-        let zone = home.moment().zone;
+        let zone = zone.clone();
         let clock = move || deft_skillfile::Moment {
             now: jiff::Timestamp::now(),
-            zone: zone.clone(),
+            zone: zone.get(),
         };
         let first = load_kept(home, &library);
         let registry = Arc::new(Registry::follow(first, library.options, clock));

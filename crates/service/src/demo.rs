@@ -21,7 +21,7 @@ use crate::ids::LAST;
 use crate::runs;
 use crate::workspace::Workspace;
 
-const SKILL: &str = include_str!("../defaults/crash-demo.yaml");
+const SKILL: &str = include_str!("../demo/crash-demo.yaml");
 
 /// The steps that must not run twice, in order.
 const STEPS: [&str; 5] = ["one", "two", "three", "four", "five"];

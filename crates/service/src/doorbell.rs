@@ -17,6 +17,8 @@ pub enum Ring {
     Work,
     /// At the servers: their tools may have changed.
     Tools,
+    /// At the configuration, which was changed.
+    Settings,
 }
 
 impl Ring {
@@ -24,15 +26,14 @@ impl Ring {
         match self {
             Self::Work => b'!',
             Self::Tools => b't',
+            Self::Settings => b's',
         }
     }
 
     fn from_byte(byte: u8) -> Self {
-        if byte == Self::Tools.byte() {
-            Self::Tools
-        } else {
-            Self::Work
-        }
+        let known = [Self::Tools, Self::Settings].into_iter();
+        let mut known = known.filter(|ring| ring.byte() == byte);
+        known.next().unwrap_or(Self::Work)
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, RunId};
 use deft_store::{NewNotice, RunRow, Store};
-use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options, Router};
+use deft_tools::{
+    Catalog, Environment, HostZone, Level, LogLine, Notice, Notices, Options, Router,
+};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
@@ -121,7 +123,7 @@ impl CatalogRouter {
                 let keeper = keeper.clone();
                 move |catalog| keeper.keep(catalog)
             }),
-            zone: home.moment().zone,
+            zone: HostZone::new(home.moment().zone),
             ..Environment::default()
         };
         let router = Router::new(options, environment);

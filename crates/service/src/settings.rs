@@ -12,6 +12,7 @@ use deft_wire::setting::{ConfigPath, SettingChanged, SettingList, SettingProblem
 use deft_wire::{Done, Failure};
 use serde_json::Value;
 
+use crate::doorbell::{self, Ring};
 use crate::workspace::Workspace;
 
 /// All settings of a home.
@@ -91,6 +92,7 @@ pub fn set(workspace: &Workspace, key: &str, given: &str) -> Done<ChangedSetting
     let mut editor = Editor::open(&home)?;
     editor.set(&path, &value)?;
     let changed = editor.save()?;
+    doorbell::ring(&home, Ring::Settings);
     let file = config_file(&home);
     let settings = Settings::read(&file)?;
     let setting = find_settings(&settings, key)?.into_iter().next();

@@ -48,6 +48,10 @@ pub trait Conversations: Send + Sync {
     /// Puts a conversation away at an instant, or takes it back. Says whether there was one.
     fn archive_conversation(&self, id: &str, at: Option<Timestamp>) -> Answer<'_, bool>;
 
+    /// Deletes the messages of a conversation after a number. Says how many there were. The next message
+    /// gets the first number that is free.
+    fn cut_conversation(&self, id: &str, after_seq: u64) -> Answer<'_, u64>;
+
     /// Deletes a conversation with its messages. Says whether there was one. What a run says in it
     /// afterwards is dropped.
     fn delete_conversation(&self, id: &str) -> Answer<'_, bool>;

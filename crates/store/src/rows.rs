@@ -402,6 +402,8 @@ pub struct RunRow {
 pub struct RunFilter {
     /// Of this skill.
     pub skill: Option<String>,
+    /// Of any other skill than this one.
+    pub not_skill: Option<String>,
     /// In one of these states; empty means any.
     pub statuses: Vec<RunStatus>,
     /// With one of these outcomes; empty means any.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use deft_model::Failure;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -57,6 +58,27 @@ pub struct LogLine {
 /// Takes a notice; what it gives is ready when the notice is safe.
 pub type Notices = dyn Fn(Notice) -> BoxFuture<'static, Result<(), Failure>> + Send + Sync;
 
+/// The zone of the host, which may change while deft runs. Clones share it.
+#[derive(Clone, Debug)]
+pub struct HostZone(Arc<ArcSwap<TimeZone>>);
+
+impl HostZone {
+    /// A zone.
+    pub fn new(zone: TimeZone) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(zone)))
+    }
+
+    /// The zone now.
+    pub fn get(&self) -> TimeZone {
+        self.0.load().as_ref().clone()
+    }
+
+    /// Uses another zone from now on.
+    pub fn set(&self, zone: TimeZone) {
+        self.0.store(Arc::new(zone));
+    }
+}
+
 /// Everything outside that the router uses.
 #[derive(Clone)]
 pub struct Environment {
@@ -71,7 +93,7 @@ pub struct Environment {
     /// The time of day.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// The zone of the host.
-    pub zone: TimeZone,
+    pub zone: HostZone,
     /// Variables that every child process gets, besides its own.
     pub inherited: Vec<(String, String)>,
 }
@@ -93,7 +115,7 @@ impl Default for Environment {
             logs: Arc::new(|_| ()),
             catalogs: Arc::new(|_| ()),
             now: Arc::new(Timestamp::now),
-            zone: TimeZone::UTC,
+            zone: HostZone::new(TimeZone::UTC),
             inherited: usual_variables(),
         }
     }

@@ -17,6 +17,7 @@ mod call;
 mod catalog;
 mod classify;
 mod delivery;
+pub mod desktop;
 mod environment;
 mod health;
 mod index;
@@ -38,7 +39,7 @@ pub use builtin::{Context, Definition, Handler, Reach, SecretUse};
 pub use call::{Call, Reply};
 pub use catalog::{Catalog, Era};
 pub use delivery::SendError;
-pub use environment::{Environment, Level, LogLine, Notice, Notices};
+pub use environment::{Environment, HostZone, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
 pub use index::ToolLookup;
 pub use options::{

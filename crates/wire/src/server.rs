@@ -89,22 +89,14 @@ pub struct UnusableTool {
     pub reason: String,
 }
 
-/// Which family of the protocol a server speaks.
+/// How connections to a server begin, which depends on the revision of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolEra {
-    Legacy,
-    Modern,
-}
-
-impl ProtocolEra {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Legacy => "legacy",
-            Self::Modern => "modern",
-        }
-    }
+    /// With `initialize`, as in all revisions with sessions.
+    Initialize,
+    /// With `server/discover`, as in revisions without sessions.
+    Discover,
 }
 
 /// The document of `deft mcp add`.

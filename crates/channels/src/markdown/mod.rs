@@ -2,13 +2,15 @@
 //!
 //! What was written stays: nothing is drawn twice, so nothing flickers. A word is written when it is
 //! over, a mark such as `**` when its other half is there, so the result does not depend on the
-//! pieces in which a text arrives. Lines of a text stay lines; code and tables are left as they are.
+//! pieces in which a text arrives. Lines of a text stay lines; code is left as it is. A table waits until
+//! it is over, because the width of its columns is known only then.
 //!
 //! Not here: where the text goes. Nothing of it can command a terminal.
 
 mod block;
 mod inline;
 mod style;
+mod table;
 #[cfg(test)]
 mod tests;
 mod wrap;
@@ -23,6 +25,8 @@ use deft_model::visible_after;
 pub struct Renderer {
     /// False for plain text: marks are shown as they were written.
     styled: bool,
+    /// The width of the terminal.
+    width: Option<usize>,
     out: Wrap,
     /// What of the current line is not written yet.
     line: String,
@@ -35,6 +39,9 @@ pub struct Renderer {
     blank: bool,
     /// Something was written.
     begun: bool,
+    /// Lines of a table that is not over; none where tables stay as they are, because characters have no
+    /// fixed width.
+    table: Option<Vec<String>>,
 }
 
 enum State {
@@ -44,6 +51,8 @@ enum State {
     Words(Style),
     /// In a line that is left as it is.
     Raw,
+    /// In a line of a table.
+    TableLine,
     /// At the beginning of a line of code.
     Code(Fence),
     /// Within a line of code.
@@ -55,6 +64,7 @@ impl Renderer {
     pub fn new(styled: bool, width: Option<usize>) -> Self {
         Self {
             styled,
+            width,
             out: Wrap::new(width),
             line: String::new(),
             before: None,
@@ -62,6 +72,7 @@ impl Renderer {
             state: State::Start,
             blank: false,
             begun: false,
+            table: styled.then(Vec::new),
         }
     }
 
@@ -82,11 +93,12 @@ impl Renderer {
     pub fn finish(&mut self) -> String {
         let open = match &self.state {
             State::Start | State::Code(_) => !self.line.is_empty(),
-            State::Words(_) | State::Raw | State::CodeLine(_) => true,
+            State::Words(_) | State::Raw | State::TableLine | State::CodeLine(_) => true,
         };
         if open {
             self.advance(true);
         }
+        self.end_table();
         self.state = State::Start;
         (self.blank, self.begun) = (false, false);
         self.out.take()
@@ -95,7 +107,10 @@ impl Renderer {
     /// A whole text without marks and without styles, for channels that show neither. Everything else is as
     /// on a terminal: a text cannot begin an escape sequence, so all of them are deft's.
     pub fn plain(text: &str) -> String {
-        let styled = Self::whole(text, true, None);
+        let mut renderer = Self::new(true, None);
+        renderer.table = None;
+        let mut styled = renderer.push(text);
+        styled.push_str(&renderer.finish());
         let mut pieces = styled.split('\x1b');
         let mut out = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
@@ -117,6 +132,12 @@ impl Renderer {
         self.out.is_midline()
     }
 
+    /// Whether lines are held back until a table is over.
+    pub fn is_holding(&self) -> bool {
+        let lines = self.table.as_ref().map_or(0, Vec::len);
+        lines > 0 || matches!(self.state, State::TableLine)
+    }
+
     /// Writes what can be written of the line; all of it if it is complete.
     fn advance(&mut self, complete: bool) {
         if matches!(self.state, State::Start | State::Code(_)) {
@@ -131,6 +152,14 @@ impl Renderer {
             State::Raw => {
                 let line = std::mem::take(&mut self.line);
                 self.out.raw(&line, Style::PLAIN);
+            }
+            State::TableLine => {
+                if complete {
+                    let line = std::mem::take(&mut self.line);
+                    self.table.get_or_insert_default().push(line);
+                    self.state = State::Start;
+                }
+                return;
             }
             State::CodeLine(_) => {
                 let line = std::mem::take(&mut self.line);
@@ -147,7 +176,9 @@ impl Renderer {
             self.before = None;
             self.state = match std::mem::replace(&mut self.state, State::Start) {
                 State::CodeLine(fence) => State::Code(fence),
-                State::Start | State::Words(_) | State::Raw | State::Code(_) => State::Start,
+                State::Start | State::Words(_) | State::Raw | State::TableLine | State::Code(_) => {
+                    State::Start
+                }
             };
         }
     }
@@ -175,6 +206,9 @@ impl Renderer {
         let Some(opening) = LineStart::parse(&self.line, complete, self.styled) else {
             return;
         };
+        if opening != LineStart::Table {
+            self.end_table();
+        }
         match opening {
             LineStart::Blank => {
                 self.line.clear();
@@ -197,7 +231,11 @@ impl Renderer {
             }
             LineStart::Table => {
                 self.owe();
-                self.state = State::Raw;
+                self.state = if self.table.is_some() {
+                    State::TableLine
+                } else {
+                    State::Raw
+                };
             }
             LineStart::Words {
                 cut,
@@ -211,6 +249,17 @@ impl Renderer {
                 self.state = State::Words(style);
             }
         }
+    }
+
+    /// Writes a table that is over; lines that are none as they are.
+    fn end_table(&mut self) {
+        let lines = self.table.as_mut().map(std::mem::take);
+        let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
+            return;
+        };
+        let text = table::render(&lines, self.width);
+        self.out
+            .lines(&text.unwrap_or_else(|| lines.join("\n") + "\n"));
     }
 
     fn close_fence(&mut self) {

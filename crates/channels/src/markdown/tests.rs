@@ -71,7 +71,12 @@ const STYLED: &[(&str, &str)] = &[
     ("- a\n  ~~~\n  b\n  ~~~\n", "• a\n    <code>b</>\n"),
     ("```\nopen", "  <code>open</>\n"),
     ("```x``` is code", "<code>x</> is code\n"),
-    ("| a | **b** |\n|---|---|\n", "| a | **b** |\n|---|---|\n"),
+    (
+        "so:\n\n| a | **b** |\n|---|---|\n| one | `x \\| y` |\nafter",
+        "so:\n\n<b>a</>    <b>b</>\n<dim>───  ─────</>\none  <code>x | y</>\nafter\n",
+    ),
+    // Without a line below the head it is no table.
+    ("| a | b |\n| c | d |\n", "| a | b |\n| c | d |\n"),
     // Nothing of a text commands the terminal.
     (
         "\x1b[31mred\x07\r\n\u{202e}x",
@@ -144,6 +149,57 @@ fn lines_are_as_wide_as_the_terminal() {
     }
 }
 
+const TABLE: &str = "| name | size | note |\n|:-----|-----:|:----:|\n\
+    | a.txt | 12 | the quick brown fox jumps over the lazy dog |\n\
+    | b | 3 | an_identifier_that_is_longer_than_its_column |\n| 日本 | 1 |\n";
+
+#[test]
+fn tables_are_aligned() {
+    let wide = "name   size                      note
+─────  ────  ────────────────────────────────────────────
+a.txt    12  the quick brown fox jumps over the lazy dog
+b         3  an_identifier_that_is_longer_than_its_column
+日本      1
+";
+    assert_eq!(plain_table(None), wide);
+    assert_eq!(plain_table(Some(80)), wide);
+}
+
+#[test]
+fn cells_wrap_on_words() {
+    let narrow = "name   size         note
+─────  ────  ───────────────────
+a.txt    12  the quick brown fox
+             jumps over the lazy
+                     dog
+b         3  an_identifier_that_
+             is_longer_than_its_
+                   column
+日本      1
+";
+    assert_eq!(plain_table(Some(32)), narrow);
+    // Without room for a word in each column the lines stay as they are.
+    assert_eq!(plain_table(Some(10)), TABLE);
+}
+
+fn plain_table(width: Option<usize>) -> String {
+    let styles = ["<b>", "<dim>", "</>"];
+    let shown = shown(&Renderer::whole(TABLE, true, width));
+    styles
+        .iter()
+        .fold(shown, |text, style| text.replace(style, ""))
+}
+
+/// Nothing of a table is written before it is over.
+#[test]
+fn a_table_is_held_until_it_ends() {
+    let mut renderer = Renderer::new(true, Some(80));
+    assert_eq!(renderer.push("| a | b |\n|---|---|\n| c | d |\n"), "");
+    assert!(renderer.is_holding() && !renderer.is_midline());
+    assert!(shown(&renderer.push("so")).contains("c  d\n"));
+    assert!(!renderer.is_holding());
+}
+
 #[test]
 fn without_styles_the_text_is_as_it_was_written() {
     let text = "# A\n\n- **b** `c`\n\n```sh\n  ls\n```\n| t |\n";
@@ -180,6 +236,7 @@ fn plain_text_has_no_marks() {
         ),
         ("2 * 3 * 4\x1b[31m is red", "2 * 3 * 4\\x1b[31m is red\n"),
         ("```\nlet x = **y;\n```\nthat", "  let x = **y;\nthat\n"),
+        ("| a |\n|---|\n| b |", "| a |\n|---|\n| b |\n"),
     ] {
         assert_eq!(Renderer::plain(text), expected);
     }

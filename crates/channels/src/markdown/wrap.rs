@@ -20,6 +20,8 @@ pub(super) struct Wrap {
     gap_style: Style,
     /// The word that is not over yet.
     word: Vec<(Style, char)>,
+    /// A word that is longer than a line is broken here, and not by the terminal.
+    breaks_words: bool,
 }
 
 impl Wrap {
@@ -34,7 +36,25 @@ impl Wrap {
             gap: 0,
             gap_style: Style::PLAIN,
             word: Vec::new(),
+            breaks_words: false,
         }
+    }
+
+    /// The same for a cell of a table, which may be narrow and must not be too wide.
+    pub(super) fn narrow(width: usize) -> Self {
+        Self {
+            width: Some(width.max(1)),
+            breaks_words: true,
+            ..Self::new(None)
+        }
+    }
+
+    /// Lines that are made already.
+    pub(super) fn lines(&mut self, text: &str) {
+        self.end_word();
+        self.switch(Style::PLAIN);
+        self.out.push_str(text);
+        self.column = 0;
     }
 
     /// What can be written.
@@ -79,7 +99,12 @@ impl Wrap {
                 self.word.push((style, c));
                 self.end_word();
             }
-            _ => self.word.push((style, c)),
+            _ => {
+                self.word.push((style, c));
+                if self.breaks_words && Some(self.word.len()) == self.width {
+                    self.end_word();
+                }
+            }
         }
     }
 

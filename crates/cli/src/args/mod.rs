@@ -116,7 +116,7 @@ pub(crate) enum Command {
     Logs(Logs),
     /// Create the home folder with default skills and examples
     Init {
-        /// Accept all defaults without asking
+        /// Never ask; `deft init` asks nothing, so this changes nothing
         #[arg(long)]
         yes: bool,
     },

@@ -113,6 +113,9 @@ pub(crate) struct RunList {
     /// Only runs with this outcome
     #[arg(long, value_parser = ["success", "error", "skipped", "missed", "blocked", "cancelled", "interrupted"])]
     pub outcome: Option<String>,
+    /// Also list answers of chats
+    #[arg(long)]
+    pub chats: bool,
     #[command(flatten)]
     pub extent: Extent,
 }

@@ -163,7 +163,7 @@ async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(Driv
                 Update::Progress(progress) => screen.apply(&progress),
                 Update::Ended(run) => return Ok((run, interrupted)),
             },
-            _ = turn.tick(), if screen.is_live() => screen.tick(),
+            _ = turn.tick() => screen.tick(),
             by = ends.next() => {
                 if interrupted || drive.run().is_none() {
                     let run = drive.leave().await?;

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use deft_service::daemon::{Daemon, Ready};
+use deft_service::logging;
 use deft_service::{Lock, seed};
-use deft_service::{logging, time};
+use jiff::Timestamp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{Global, LogForm, Up};
@@ -16,6 +17,7 @@ use crate::logging::sinks;
 use crate::output::{Output, counted};
 use crate::progress::{say_above, say_in_log};
 use crate::terminal::Stream;
+use crate::when::short;
 
 pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     let begun = Instant::now();
@@ -23,7 +25,8 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     home.ensure()?;
     let lock = Lock::take(&home.path)?;
     let seeded = seed::seed_new_home(&home)?;
-    logging::start_with(&home.path, home.config.logs.limits, sinks(args.log, output));
+    let sinks = sinks(args.log, home.moment().zone, output);
+    logging::start_with(&home.path, home.config.logs.limits, sinks);
     let for_people = args.log == LogForm::Text && !output.quiet;
     if !for_people {
         say_in_log();
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
 fn ready_line(ready: &Ready, begun: Instant) -> String {
     let scheduled = usize::try_from(ready.scheduled).unwrap_or(usize::MAX);
     let next = ready.next.map_or("no run is planned".to_owned(), |at| {
-        format!("next run at {}", time::show(at, &ready.zone))
+        format!("next run {}", short(at, Timestamp::now(), &ready.zone))
     });
     format!(
         "started in {} ms; {}, {next}",
@@ -66,7 +69,7 @@ fn greet(seeded: usize) {
     };
     let text = format!(
         "\n{first}.\n\
-         `hello-deft` fires every minute and leaves a notice here; `deft skills delete hello-deft` ends that.\n\
+         `hello-deft` leaves a notice here every minute, three times; then it removes itself.\n\
          try next, in another terminal:\n  \
          deft run countdown          a workflow that runs anywhere\n  \
          deft schedule list          what fires when\n  \

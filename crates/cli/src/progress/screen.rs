@@ -26,6 +26,9 @@ struct State {
     drawn: usize,
     /// A person is typing; nothing is drawn over it.
     paused: bool,
+    /// Lines from elsewhere that wait for the next event. A step may log something before the end of the
+    /// step before it is published, and would stand above that step.
+    held: Vec<String>,
 }
 
 /// What draws on stderr, and knows where a line from elsewhere can stand.
@@ -83,34 +86,35 @@ impl Screen {
                 frame: 0,
                 drawn: 0,
                 paused: false,
+                held: Vec::new(),
             }),
             live: Stream::Err.is_terminal() && !silent,
             silent,
         }
     }
 
-    /// True when the tree has to be redrawn now and then.
-    pub(crate) fn is_live(&self) -> bool {
-        self.live
-    }
-
     pub(crate) fn apply(&self, progress: &Progress) {
         let mut state = self.lock();
         let news = state.tree.apply(progress);
         if self.silent {
-            return;
-        }
-        if self.live {
+            state.write_held();
+        } else if self.live {
+            state.write_held();
             state.draw();
-        } else if let Some(line) = news {
-            say(line);
+        } else {
+            let is_news = news.is_some();
+            news.into_iter().for_each(say);
+            if is_news {
+                state.write_held();
+            }
         }
     }
 
-    /// Turns the spinner.
+    /// Turns the spinner, and writes lines that no event came for.
     pub(crate) fn tick(&self) {
         let mut state = self.lock();
         state.frame += 1;
+        state.write_held();
         if self.live {
             state.draw();
         }
@@ -119,6 +123,7 @@ impl Screen {
     /// Lets something else write below the tree.
     pub(crate) fn pause(&self, paused: bool) {
         let mut state = self.lock();
+        state.write_held();
         if self.live && paused {
             state.draw();
         }
@@ -132,25 +137,41 @@ impl Screen {
     }
 }
 
-impl Above for Screen {
-    /// Writes a line above the tree, or just writes it when no tree is drawn.
-    fn above(&self, line: &str) {
-        let mut state = self.lock();
-        if self.live && !state.paused {
-            let mut text = StyledText::default();
-            if state.drawn > 0 {
-                text = StyledText::up(state.drawn).with(StyledText::clear_below());
+impl Drop for Screen {
+    /// Writes lines that no event came for, before anything else is said.
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        state.paused = false;
+        if !state.held.is_empty() {
+            state.write_held();
+            if self.live {
+                state.draw();
             }
-            state.drawn = 0;
-            say(text.with(line));
-            state.draw();
-        } else {
-            say(line);
         }
     }
 }
 
+impl Above for Screen {
+    /// Keeps a line for the next event or turn of the spinner.
+    fn above(&self, line: &str) {
+        self.lock().held.push(line.to_owned());
+    }
+}
+
 impl State {
+    /// Writes lines from elsewhere above the tree, which is drawn again below them.
+    fn write_held(&mut self) {
+        if self.held.is_empty() || self.paused {
+            return;
+        }
+        let mut text = StyledText::default();
+        if self.drawn > 0 {
+            text = StyledText::up(self.drawn).with(StyledText::clear_below());
+        }
+        self.drawn = 0;
+        say(text.with(std::mem::take(&mut self.held).join("\n")));
+    }
+
     fn draw(&mut self) {
         if self.paused {
             return;

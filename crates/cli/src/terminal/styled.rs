@@ -89,13 +89,14 @@ impl StyledText {
     pub(crate) fn fit(&self, width: usize) -> Self {
         let mut out = String::new();
         let mut used = 0;
-        let mut escape = false;
+        let (mut escape, mut styled) = (false, false);
         for c in self.0.chars() {
             escape |= c == '\x1b';
+            styled |= escape;
             if !escape {
                 used += c.width().unwrap_or(0);
                 if used >= width {
-                    out.push_str("…\x1b[0m");
+                    out.push_str(if styled { "…\x1b[0m" } else { "…" });
                     return Self(out);
                 }
             }

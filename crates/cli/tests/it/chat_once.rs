@@ -261,7 +261,7 @@ fn yes_can_be_said_beforehand() {
         "{came:?}"
     );
     // What was called, and by whose leave, can be looked at afterwards.
-    let runs = world.json(&["runs", "list", "--json"]);
+    let runs = world.json(&["runs", "list", "--chats", "--json"]);
     let shown = world.run(&["runs", "show", runs["runs"][0]["id"].as_str().unwrap()]);
     let call = shown.lines().find(|line| line.contains("✓ notify"));
     let call = call.unwrap_or_else(|| panic!("{shown}"));

@@ -82,7 +82,7 @@ fn what_it_took_and_how_it_went_is_kept() {
         "{shown:#}"
     );
     let people = deft(&world, &["runs", "show", id]);
-    let took = "  models     3 calls of a model, 30 tokens in, 15 out, 0.06 USD\n";
+    let took = "  models      3 calls of a model, 30 tokens in, 15 out, 0.06 USD\n";
     assert!(people.stdout.contains(took), "{people:?}");
     let story = deft(&world, &["runs", "logs", id]);
     let mut rest = story.stdout.as_str();

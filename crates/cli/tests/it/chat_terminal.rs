@@ -47,7 +47,7 @@ fn an_answer_is_written_as_it_comes() {
     );
     // The call stands above the answer, and the answer stands there once.
     let screen = terminal.screen();
-    let lines: Vec<&str> = screen.lines().skip(1).collect();
+    let lines: Vec<&str> = screen.lines().skip(2).collect();
     assert!(lines[1].starts_with("⚙ time.now"), "{screen}");
     assert_eq!(
         [&lines[..1], &lines[2..]].concat(),
@@ -56,6 +56,7 @@ fn an_answer_is_written_as_it_comes() {
             "It is",
             "",
             "already noon today, and lunch is near",
+            "main (double) · 30 tokens · 0.04 USD",
             "> "
         ],
         "{screen}"
@@ -182,7 +183,7 @@ fn commands_are_answered_without_a_model() {
     idle(&mut terminal);
     terminal.keys("/skills\r").until("Greets whoever is there.");
     idle(&mut terminal);
-    terminal.keys("/history\r").until("assistant  2");
+    terminal.keys("/history\r").until("assistant  ");
     idle(&mut terminal);
     terminal.keys("/nope\r").until("unknown command `/nope`");
     idle(&mut terminal);
@@ -212,7 +213,7 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
     terminal.keys("Go\r").until("[y/N").keys("y\r");
     terminal.until("⚙ notify");
     idle(&mut terminal);
-    terminal.keys("/history\r").until("assistant  2");
+    terminal.keys("/history\r").until("assistant  ");
     idle(&mut terminal);
     for sequence in [
         "\x1b]0;owned",

@@ -3,7 +3,7 @@
 use deft_testkit::{Script, server_binary};
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::{World, server};
 
 /// A world with a server `demo` that has one tool.
 pub(crate) fn with_server() -> World {
@@ -237,7 +237,7 @@ fn probe_tells_what_a_server_offers() {
     assert_eq!(server["server"], "demo");
     assert_eq!(server["tools"], json!(["echo", "fail"]));
     assert!(
-        server["era"].is_string() && server["protocol"].is_string(),
+        server["era"] == "initialize" && server["protocol"] == "2025-11-25",
         "{server:#}"
     );
     let listed = world.json(&["mcp", "list", "--json"]);
@@ -249,6 +249,7 @@ fn probe_tells_what_a_server_offers() {
         "{text}"
     );
     assert!(text.contains("\n  tools      2: echo, fail\n"), "{text}");
+    assert!(text.contains("\n  protocol   2025-11-25\n"), "{text}");
     // An edited server is another one, of which nothing is known.
     assert_eq!(
         world.code(&["config", "set", "mcp_servers.demo.args", "[]"]),
@@ -273,4 +274,32 @@ fn probe_says_why_a_server_does_not_work() {
     assert_eq!(document["ok"], false);
     assert!(document["servers"][0]["class"].is_string(), "{document:#}");
     insta::assert_snapshot!(World::new().run(&["mcp", "probe"]));
+}
+
+/// A server that writes to its error output like `npm` does.
+#[test]
+fn probe_leaves_out_what_npm_adds() {
+    let world = World::new();
+    let script = Script::new().tool("echo", json!({"text": "x"}));
+    let demo = server(&world, &script);
+    let noise = "echo 'npm warn deprecated x@1: old' >&2; echo 'npm error code E404' >&2; \
+                 echo \"npm error 404  'x@*' is not in this registry.\" >&2; \
+                 echo 'npm error A complete log of this run can be found in: /tmp/x' >&2; exit 1";
+    world.write(
+        "home/config.toml",
+        format!(
+            "{demo}[mcp_servers.npm]\ncommand = \"/bin/sh\"\nargs = [\"-c\", {}]\n",
+            json!(noise)
+        ),
+    );
+    let found = world.run(&["mcp", "probe"]);
+    assert!(
+        found.contains("code E404 | 'x@*' is not in this registry."),
+        "{found}"
+    );
+    assert!(
+        !found.contains("npm warn") && !found.contains("complete log"),
+        "{found}"
+    );
+    assert!(!found.contains("legacy"), "{found}");
 }

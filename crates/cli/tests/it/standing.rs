@@ -41,7 +41,7 @@ fn reasons_stand_below_runs() {
     let skipped = world.json(&["runs", "list", "--outcome", "skipped", "--json"]);
     let id = skipped["runs"][0]["id"].as_str().unwrap();
     let shown = world.run(&["runs", "show", id]);
-    assert!(shown.contains(&format!("  why        {rest}")), "{shown}");
+    assert!(shown.contains(&format!("  why         {rest}")), "{shown}");
     assert!(!shown.contains("  error"), "{shown}");
 }
 

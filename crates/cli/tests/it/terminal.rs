@@ -376,9 +376,9 @@ fn a_question_is_asked_and_the_typed_answer_counts() {
     ] {
         let world = asking();
         let mut terminal = Terminal::start(&world, &["run", "asking"]);
-        terminal.until("Go on? [Y/n/skip]").keys("what\r");
+        terminal.until("Go on? [Y/n/always/skip]").keys("what\r");
         // What is not understood is asked again.
-        terminal.until("what\nGo on? [Y/n/skip]").keys(typed);
+        terminal.until("what\nGo on? [Y/n/always/skip]").keys(typed);
         let (ended, screen) = terminal.end();
         assert_eq!(ended, code, "{screen}");
         assert_eq!(the_run(&world)["outcome"], outcome, "{screen}");
@@ -404,7 +404,7 @@ fn what_was_typed_before_a_question_is_no_answer() {
     terminal.keys("yes\r").until_echo("yes");
     writer.write_all(b"x").unwrap();
     drop(writer);
-    terminal.until("Go on? [Y/n/skip]").keys("no\r");
+    terminal.until("Go on? [Y/n/always/skip]").keys("no\r");
     let (code, screen) = terminal.end();
     assert_eq!(code, 1, "{screen}");
     assert_eq!(the_run(&world)["outcome"], "cancelled", "{screen}");
@@ -415,7 +415,7 @@ fn what_was_typed_before_a_question_is_no_answer() {
 fn ctrl_c_at_a_question_stops_the_run() {
     let world = asking();
     let mut terminal = Terminal::start(&world, &["run", "asking"]);
-    terminal.until("Go on? [Y/n/skip]").keys("\x03");
+    terminal.until("Go on? [Y/n/always/skip]").keys("\x03");
     let (code, screen) = terminal.end();
     assert_eq!(code, 130, "{screen}");
     let run = the_run(&world);

@@ -67,7 +67,8 @@ fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
     };
     with("Posts a note.");
     let screen = chat(&world, &["always"], "Done 1.");
-    let question = "Call `post` with {\"n\":1}? Its server does not say whether it changes or deletes something.";
+    let question =
+        "Call `post`? Its server does not say whether it changes or deletes something.   n: 1 ";
     assert!(screen.replace('\n', " ").contains(question), "{screen}");
     assert_eq!(called(&world), 2);
 

@@ -112,7 +112,7 @@ fn a_long_wait_is_parked_shown_and_cancelled() {
     // The only run.
     let id = "run_";
     let text = world.run(&["runs", "show", id]);
-    assert!(text.contains("waits for  a wait until "), "{text}");
+    assert!(text.contains("waits for   a wait until "), "{text}");
     assert!(text.contains("? rest_it  wait  until "), "{text}");
     assert_eq!(world.code(&["tick"]), 0);
     let shown = world.json(&["runs", "show", id, "--json"]);

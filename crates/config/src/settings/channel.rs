@@ -7,6 +7,8 @@
 pub enum ChannelKind {
     /// `logs/notices.log`, and the terminal that deft runs in.
     Log,
+    /// A message on the desktop of this host.
+    Desktop,
     /// A Telegram chat.
     Telegram,
     /// A POST to an address.
@@ -17,12 +19,13 @@ pub enum ChannelKind {
 
 impl ChannelKind {
     /// The words of the configuration, besides `tool:NAME`.
-    pub const WORDS: &'static [&'static str] = &["log", "telegram", "webhook"];
+    pub const WORDS: &'static [&'static str] = &["log", "desktop", "telegram", "webhook"];
 
     /// The kind that the configuration names so.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "log" => Some(Self::Log),
+            "desktop" => Some(Self::Desktop),
             "telegram" => Some(Self::Telegram),
             "webhook" => Some(Self::Webhook),
             other => {
@@ -42,7 +45,7 @@ impl ChannelKind {
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Tool(name) => Some(name),
-            Self::Log | Self::Telegram | Self::Webhook => None,
+            Self::Log | Self::Desktop | Self::Telegram | Self::Webhook => None,
         }
     }
 }

@@ -94,7 +94,7 @@ impl Kind {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 return words.join(", ");
             }
-            Self::Channel => "`log`, `telegram`, `webhook` or `tool:NAME`",
+            Self::Channel => "`log`, `desktop`, `telegram`, `webhook` or `tool:NAME`",
             Self::Secret => "a reference, `env:NAME`, `file:PATH` or `keyring:NAME`",
             Self::Reference => "a text, or a reference as `env:NAME` or `file:PATH`",
             Self::Heals => "a list of remedies",

@@ -233,7 +233,7 @@ impl Reader<'_> {
             Some(ChannelKind::Tool(tool)) => {
                 bot.get("token").is_none() || tool.to_lowercase().contains("telegram")
             }
-            Some(ChannelKind::Log | ChannelKind::Webhook) => false,
+            Some(ChannelKind::Log | ChannelKind::Desktop | ChannelKind::Webhook) => false,
         };
         if let Some(chat) = target.filter(|_| is_primary) {
             bot["chat"] = chat.into();

@@ -225,8 +225,8 @@ pub(super) const KEYS: &[Key] = &[
     key("chat.history_tokens", Kind::Positive, Value("12000"), Mind,
         "How much of what was said before a model is told again, in tokens"),
 
-    key("notify.channel", Kind::Channel, Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
-        "Where notices go: `log` (`logs/notices.log`), `telegram`, `webhook`, or a tool such as `tool:slack_post`"),
+    key("notify.channel", Kind::Channel, Words("`telegram` if there is a bot and a chat, else `desktop` if there is one, else `log`"), Runs,
+        "Where notices go: `log` (`logs/notices.log`), `desktop` (`notify-send`, or `osascript` on macOS), `telegram`, `webhook`, or a tool such as `tool:slack_post`"),
     key("notify.target", Kind::Text, Words("the first of `telegram.allowed_chats`"), Runs,
         "The primary chat, to which notices go and calls of tools that name no chat; the address of the webhook; or what the tool is told"),
     key("notify.text_argument", Kind::Text, Words("`text`, `message`, …, as the tool has it"), Runs,

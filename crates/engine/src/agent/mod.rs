@@ -12,6 +12,7 @@ mod show;
 mod think;
 mod tools;
 mod unanswered;
+mod undo;
 
 use deft_library::CHAT_SKILL;
 use deft_model::{Skill, Tier};
@@ -20,6 +21,7 @@ use serde_json::Value;
 pub use say::{ChatAnswer, Say};
 pub use think::Hear;
 pub use unanswered::{AnswerState, UnansweredMessage};
+pub use undo::UndoneExchange;
 
 pub(crate) use calls::calls;
 pub(crate) use result::{AgentResult, RecordableResult, Span};

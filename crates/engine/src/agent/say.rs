@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_agents::{ALONE, ANSWER_TO, conversation_of, first_message, text_of};
+use deft_agents::{ALONE, ANSWER_TO, MODEL, conversation_of, first_message, text_of};
 use deft_base::{hex_digest, run_outputs};
 use deft_model::{
     Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
@@ -36,6 +36,8 @@ pub struct Say {
     pub answer_to: Option<String>,
     /// The message comes from a script, so no person can be asked.
     pub alone: bool,
+    /// The model that is to answer, if not the agent's.
+    pub model: Option<String>,
 }
 
 /// The answer to a message.
@@ -150,6 +152,9 @@ impl Engine {
         if say.alone {
             inputs.insert(ALONE.to_owned(), json!("yes"));
         }
+        if let Some(model) = &say.model {
+            inputs.insert(MODEL.to_owned(), json!(model));
+        }
         let asked = first_message(&place.conversation, &say.text, self.inner.now());
         let opens = place.opens.clone().map(Write::Open);
         Fire {
@@ -210,6 +215,7 @@ fn chat_skill(agent: &str, max_steps: u32) -> Skill {
                 input("message", true),
                 input(ANSWER_TO, false),
                 input(ALONE, false),
+                input(MODEL, false),
             ],
             steps: vec![step],
             outputs: Object::from_iter([("text".to_owned(), json!("{{ agent }}"))]),

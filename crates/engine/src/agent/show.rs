@@ -23,6 +23,7 @@ impl Engine {
         let told = ChatMessage {
             message: &say.text,
             attended: !say.alone,
+            model: say.model.as_deref(),
         };
         let preview = self
             .agents()

@@ -249,6 +249,7 @@ impl Scene {
             text: wish["say"].as_str().unwrap().to_owned(),
             answer_to: wish["to"].as_str().map(str::to_owned),
             alone: wish["alone"] == true,
+            model: wish["model"].as_str().map(str::to_owned),
         };
         match self.world.engine.say(say, attention).await {
             Ok(said) => self.conversation = Some(said.conversation),

@@ -6,6 +6,7 @@ mod agents;
 mod discovery;
 mod links;
 mod loading;
+mod reload_log;
 mod seeds;
 mod support;
 mod watching;

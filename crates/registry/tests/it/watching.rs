@@ -1,7 +1,6 @@
 //! Edits become visible, broken ones do not, and nothing is missed.
 
 use std::fs;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_registry::{Change, Options, State, Watch, WatchMode};
@@ -308,50 +307,6 @@ fn each_accepted_reload_is_announced_once() {
     };
     assert_eq!(id.as_str(), "b");
     assert_eq!(**path, world.path("skills/b/SKILL.md"));
-}
-
-/// S2.20: the log has one line per accepted reload, in the seeds' words.
-#[test]
-fn each_accepted_reload_is_logged_once() {
-    let log = Arc::new(Mutex::new(Vec::new()));
-    let writer = Arc::clone(&log);
-    let write = move || Log(Arc::clone(&writer));
-    // Other tests of this process may log too, so names here are unlike theirs.
-    let init = tracing_subscriber::fmt()
-        .with_writer(write)
-        .with_ansi(false)
-        .try_init();
-    drop(init);
-    let world = World::new();
-    let followed = world.follow();
-    world.write("skills/logged/SKILL.md", skill_md("logged", "one"));
-    followed.until("loaded", |s| s.skill("logged").is_some());
-    world.write("skills/logged/SKILL.md", "---\nname: [\n---\n");
-    followed.until("broken", |s| {
-        matches!(s.files()[0].state, State::Broken { .. })
-    });
-    drop(followed);
-    let text = String::from_utf8(log.lock().unwrap().clone()).unwrap();
-    let path = world.path("skills/logged/SKILL.md").display().to_string();
-    let count = |line: &str| text.matches(line).count();
-    assert_eq!(
-        count(&format!("Reloaded skill: logged from {path}")),
-        1,
-        "{text}"
-    );
-    assert_eq!(count(&format!("Invalid skill file {path}")), 1, "{text}");
-}
-
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The folder's inode may be used again at once, so its identity proves nothing.

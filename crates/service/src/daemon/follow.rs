@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use deft_engine::Engine;
 use deft_registry::Registry;
+use deft_tools::HostZone;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -13,9 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::checks::ToolChecks;
 use crate::app;
 use crate::telegram::{self, Bot};
+use crate::words::counted;
 use deft_channels::LiveChannel;
 use deft_config::Config;
-use deft_config::{Home, config_file};
+use deft_config::{Home, config_file, host_zone};
+use jiff::tz::TimeZone;
 
 /// How often the configuration is looked at.
 const LOOK: Duration = Duration::from_secs(2);
@@ -23,19 +26,37 @@ const LOOK: Duration = Duration::from_secs(2);
 /// When servers that could not be asked for their tools are asked again.
 const AGAIN: Duration = Duration::from_secs(30);
 
+/// The parts of a daemon that follow changes.
+pub(super) struct Parts<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) registry: &'a Arc<Registry>,
+    pub(super) home: &'a Home,
+    /// The zone in which skill files are read.
+    pub(super) zone: &'a HostZone,
+}
+
 /// Starts to follow everything.
 pub(super) fn start(
-    engine: &Engine,
-    registry: &Arc<Registry>,
-    home: &Home,
+    parts: &Parts<'_>,
     channel: Arc<LiveChannel>,
     bot: Bot,
     stop: &CancellationToken,
 ) -> JoinSet<()> {
+    let Parts {
+        engine,
+        registry,
+        home,
+        zone,
+    } = *parts;
     let mut tasks = JoinSet::new();
+    let look = Arc::new(Notify::new());
     let (settings, receiver) = watch::channel(telegram::Settings::from_config(&home.config));
     tasks.spawn(bot.serve(receiver, stop.clone()));
-    tasks.spawn(super::answer_door(engine.clone(), home.path.clone()));
+    tasks.spawn(super::answer_door(
+        engine.clone(),
+        home.path.clone(),
+        Arc::clone(&look),
+    ));
     let changed = Arc::new(Notify::new());
     let checks = Arc::new(ToolChecks::default());
     tasks.spawn(ask_servers(
@@ -50,6 +71,8 @@ pub(super) fn start(
         channel,
         bot: settings,
         changed,
+        look,
+        zone: zone.clone(),
     };
     tasks.spawn(follower.follow_config());
     follow_files(engine.clone(), registry, checks, stop.clone());
@@ -102,6 +125,10 @@ struct Follower {
     bot: watch::Sender<telegram::Settings>,
     /// Rung when there may be other servers.
     changed: Arc<Notify>,
+    /// Rung when another process has changed the configuration.
+    look: Arc<Notify>,
+    /// The zone in which skill files are read.
+    zone: HostZone,
 }
 
 impl Follower {
@@ -110,14 +137,14 @@ impl Follower {
     async fn follow_config(self) {
         let mut seen = looks(&self.config);
         loop {
-            tokio::time::sleep(LOOK).await;
+            drop(tokio::time::timeout(LOOK, self.look.notified()).await);
             let now = looks(&self.config);
             if now == seen {
                 continue;
             }
             seen = now;
             match Config::read(&self.config) {
-                Ok(config) => self.take(config),
+                Ok(config) => self.take(config).await,
                 Err(failure) => {
                     let why = failure.message;
                     tracing::error!(%why, "the configuration is broken and stays as it was");
@@ -126,7 +153,8 @@ impl Follower {
         }
     }
 
-    fn take(&self, config: Config) {
+    async fn take(&self, config: Config) {
+        self.take_zone(host_zone(&config)).await;
         self.channel.follow(&config);
         self.bot
             .send_replace(telegram::Settings::from_config(&config));
@@ -137,6 +165,26 @@ impl Follower {
         tracing::info!(
             "the configuration has changed: tools, servers, models, budgets and messages follow it"
         );
+    }
+
+    /// Schedules without a zone of their own fire at the wall time of the new one.
+    async fn take_zone(&self, zone: TimeZone) {
+        if zone == self.zone.get() {
+            return;
+        }
+        self.zone.set(zone.clone());
+        match self.engine.set_zone(&zone).await {
+            Ok(moved) => report_zone(moved, &zone),
+            Err(error) => tracing::error!(%error, "schedules do not follow the time zone"),
+        }
+    }
+}
+
+/// Logs that skills fire at other times, if they do.
+pub(super) fn report_zone(moved: usize, zone: &TimeZone) {
+    if moved > 0 {
+        let (skills, zone) = (counted(moved, "skill"), deft_schedule::zone_name(zone));
+        tracing::info!("the time zone is `{zone}` now: {skills} moved to its wall time");
     }
 }
 

@@ -1,26 +1,128 @@
-//! The example skill that a daemon stores at its first start.
+//! The example skill that a daemon stores at its first start, and removes again once it has been seen.
 
 use deft_config::Home;
-use deft_engine::Engine;
+use deft_engine::{Engine, Notice, NoticeKind};
+use deft_model::{Object, Outcome};
+use deft_records::Target;
+use deft_store::{RunFilter, SkillOrigin};
+use deft_tools::desktop::LOCAL_TARGET;
 use deft_wire::{Done, Failure};
+use serde_json::Value;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::{app, seed};
 
-/// A skill as an assistant would store it: one call, no model.
+/// A skill as an assistant would store it: one call, no model. Its notices stay on this host.
 const HELLO: &str = include_str!("../../defaults/examples/hello-deft.json");
+
+/// The id of that skill.
+const NAME: &str = "hello-deft";
+
+/// How often it fires before it is removed.
+const FIRES: u64 = 3;
+
+/// What is said when it is removed.
+const GOODBYE: &str = "deft works: skills fire and notices arrive. `hello-deft` has fired three times and \
+                       is removed now.";
 
 /// Stores a skill that shows life at once, in a home that was never up. Says whether it did.
 pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {
     if !seed::was_never_up(home) {
         return Ok(false);
     }
-    let record = serde_json::from_str(HELLO)
-        .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))?;
-    match engine.library().store_skill(&record).await {
+    match engine.library().store_skill(&record()?).await {
         // A home with a skill of that name has shown already that deft works.
         Ok(_) | Err(deft_engine::Error::NameTaken { .. }) => {}
         Err(error) => return Err(app::failure(&error)),
     }
     seed::mark_started(home)?;
     Ok(true)
+}
+
+fn record() -> Done<Object> {
+    serde_json::from_str(HELLO)
+        .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))
+}
+
+/// Removes the skill after its last fire, and says so.
+pub(super) async fn retire_hello(engine: Engine) {
+    let mut events = engine.subscribe();
+    loop {
+        match retire_if_seen(&engine).await {
+            Ok(Hello::Fires) => {}
+            Ok(Hello::Gone) => return,
+            Err(failure) => {
+                let why = failure.message;
+                tracing::warn!(%why, "`hello-deft` cannot be removed");
+                return;
+            }
+        }
+        loop {
+            match events.recv().await {
+                Ok(event) if event.skill == NAME => break,
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => break,
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+/// Whether the example still fires.
+enum Hello {
+    Fires,
+    /// It was removed, or is another skill now.
+    Gone,
+}
+
+async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
+    if !is_as_stored(engine).await? {
+        return Ok(Hello::Gone);
+    }
+    let fired = RunFilter {
+        skill: Some(NAME.to_owned()),
+        outcomes: vec![Outcome::Success],
+        ..RunFilter::default()
+    };
+    let fired = engine.store().count_runs(fired).await;
+    if fired.map_err(stored)? < FIRES {
+        return Ok(Hello::Fires);
+    }
+    let notice = Notice {
+        kind: NoticeKind::Message,
+        title: NAME.to_owned(),
+        text: GOODBYE.to_owned(),
+        skill: Some(NAME.to_owned()),
+        run: None,
+        target: Some(LOCAL_TARGET.to_owned()),
+        approval: None,
+        always: false,
+    };
+    // First, so that the skill never goes without a word.
+    let posted = engine.outbox().post("hello-deft removed", &notice).await;
+    posted.map_err(|error| app::failure(&error))?;
+    let target = Target::Name(NAME.to_owned());
+    let deleted = engine.library().delete_skill(&target).await;
+    deleted.map_err(|error| app::failure(&error))?;
+    Ok(Hello::Gone)
+}
+
+/// Whether the skill is still the example: a person or an assistant may have made it their own.
+async fn is_as_stored(engine: &Engine) -> Done<bool> {
+    let row = engine.store().skill(NAME).await.map_err(stored)?;
+    let Some(row) = row.filter(|row| row.text.origin == SkillOrigin::Record) else {
+        return Ok(false);
+    };
+    let content = engine.library().content(&row).await;
+    let content = content.map_err(|error| app::failure(&error))?;
+    let first = record()?;
+    let schedule = |record: &Object| -> Option<Value> {
+        Some(record.get("trigger_config")?.get("schedule")?.clone())
+    };
+    Ok(content.get("description") == first.get("description")
+        && schedule(&content) == schedule(&first))
+}
+
+fn stored(error: deft_store::Error) -> Failure {
+    app::failure(&deft_engine::Error::from(error))
 }

@@ -21,9 +21,11 @@ use deft_model::Trigger;
 use deft_registry::{Registry, State};
 use deft_scheduler::Pool;
 use deft_store::SkillFilter;
+use deft_tools::HostZone;
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +47,8 @@ pub struct Daemon {
     home: Home,
     app: App,
     registry: Arc<Registry>,
+    /// The zone in which skill files are read.
+    zone: HostZone,
     tell: Tell,
     lock: Lock,
 }
@@ -80,11 +84,13 @@ struct Tasks {
 impl Daemon {
     /// Opens a home for a daemon; the caller holds its lock and has seeded it.
     pub fn open(home: Home, lock: Lock, tell: Tell) -> Done<Self> {
-        let (app, registry) = App::live(&home, tell)?;
+        let zone = HostZone::new(home.moment().zone);
+        let (app, registry) = App::live(&home, &zone, tell)?;
         Ok(Self {
             home,
             app,
             registry,
+            zone,
             tell,
             lock,
         })
@@ -150,6 +156,12 @@ impl Daemon {
         let pool = Pool::new(app::max_running(&self.home.config));
         let synced = engine.library().sync_files().await;
         synced.map_err(|error| app::failure(&error))?;
+        // The zone may have changed while nothing was up.
+        let followed = engine.library().follow_zone().await;
+        follow::report_zone(
+            followed.map_err(|error| app::failure(&error))?,
+            &self.zone.get(),
+        );
         let is_first_start = hello::store_hello(&self.home, engine).await?;
         let channel = LiveChannel::open(&self.home, engine.router(), self.tell);
         let serving = tokio::spawn({
@@ -163,8 +175,15 @@ impl Daemon {
             store: Arc::clone(engine.store()),
             pace: telegram::Pace::default(),
         };
-        let mut followers = follow::start(engine, &self.registry, &self.home, channel, bot, &stop);
+        let parts = follow::Parts {
+            engine,
+            registry: &self.registry,
+            home: &self.home,
+            zone: &self.zone,
+        };
+        let mut followers = follow::start(&parts, channel, bot, &stop);
         followers.spawn(self.app.lend_sandbox());
+        followers.spawn(hello::retire_hello(engine.clone()));
         #[cfg(target_os = "linux")]
         followers.spawn(footprint::keep_small(engine.clone()));
         let tasks = Tasks {
@@ -249,9 +268,10 @@ fn warn(registry: &Registry, home: &Home) {
 }
 
 /// Listens to the doorbell of the home.
-async fn answer_door(engine: Engine, home: PathBuf) {
+async fn answer_door(engine: Engine, home: PathBuf, settings: Arc<Notify>) {
     doorbell::listen(&home, |ring| match ring {
         Ring::Work => engine.ring(),
+        Ring::Settings => settings.notify_one(),
         Ring::Tools => {
             let router = engine.router().clone();
             // One that does not answer is reported when it is used.

@@ -24,6 +24,8 @@ pub struct RunQuery {
     pub status: Option<RunStatus>,
     /// With this outcome.
     pub outcome: Option<Outcome>,
+    /// Also answers of chats, which are runs of one skill; that skill by its name lists them too.
+    pub chats: bool,
 }
 
 /// The runs that a query asks for, newest first.
@@ -35,8 +37,10 @@ pub struct RunPages<'a> {
 
 /// Lists runs.
 pub fn list(app: &App, query: RunQuery) -> RunPages<'_> {
+    let no_chats = !query.chats && query.skill.is_none();
     let filter = RunFilter {
         skill: query.skill,
+        not_skill: no_chats.then(|| CHAT_SKILL.to_owned()),
         statuses: query.status.into_iter().collect(),
         outcomes: query.outcome.into_iter().collect(),
         ..RunFilter::default()

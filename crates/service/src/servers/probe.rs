@@ -87,8 +87,8 @@ async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, Ca
 
 fn era(era: Era) -> ProtocolEra {
     match era {
-        Era::Legacy => ProtocolEra::Legacy,
-        Era::Modern => ProtocolEra::Modern,
+        Era::Legacy => ProtocolEra::Initialize,
+        Era::Modern => ProtocolEra::Discover,
     }
 }
 

@@ -36,7 +36,10 @@ impl CallLog {
                 let note = reason.clone();
                 self.find(tool).state = CallState::Refused { note };
             }
-            Live::Text(_)
+            // The call is made again, and is in the list then.
+            Live::Hidden { .. }
+            | Live::Replied { .. }
+            | Live::Text(_)
             | Live::Again
             | Live::Dispatched { .. }
             | Live::AgentEnded { .. }

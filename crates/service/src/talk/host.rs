@@ -11,7 +11,6 @@ use deft_engine::{Engine, Notice, NoticeKind};
 use deft_model::{Choice, RunId, RunStatus, SpendSubject, Usd};
 use deft_store::{ConversationFilter, ConversationRow, SpendScope, SpentFilter, SpentRow};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::live::Teller;
 use super::{
@@ -34,7 +33,6 @@ const MOST_MESSAGES: u32 = 10_000;
 pub fn host(app: &App) -> Arc<dyn Talk> {
     Arc::new(Host {
         engine: app.engine.clone(),
-        zone: app.zone.clone(),
         home: app.home().to_path_buf(),
     })
 }
@@ -43,9 +41,8 @@ pub fn host(app: &App) -> Arc<dyn Talk> {
 type Work<'a> =
     Pin<Box<dyn Future<Output = Result<deft_engine::ChatAnswer, deft_engine::Error>> + Send + 'a>>;
 
-struct Host {
-    engine: Engine,
-    zone: TimeZone,
+pub(super) struct Host {
+    pub(super) engine: Engine,
     home: PathBuf,
 }
 
@@ -59,6 +56,7 @@ impl Host {
             key: say.key,
             answer_to: say.answer_to,
             alone: say.alone,
+            model: say.model,
         };
         self.follow(attention, listener, |attention| {
             Box::pin(self.engine.say(asked, attention))
@@ -150,7 +148,8 @@ impl Host {
     }
 
     async fn spent_today(&self) -> Done<Spending> {
-        let day = Timestamp::now().to_zoned(self.zone.clone()).date();
+        let zone = self.engine.base().host_zone();
+        let day = Timestamp::now().to_zoned(zone).date();
         let suffix = format!("@{day}");
         let filter = SpentFilter {
             suffix: Some(suffix.clone()),
@@ -284,6 +283,7 @@ impl Talk for Host {
                 channel: say.channel,
                 text: say.text,
                 alone: say.alone,
+                model: say.model,
                 ..deft_engine::Say::default()
             };
             let shown = self.engine.show_prompt(&asked).await;

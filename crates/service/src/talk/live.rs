@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
 use deft_engine::PublishedEvent;
 use deft_llm::Delta;
-use deft_model::{CallArgs, Message, RunId};
+use deft_model::{CallArgs, Failure, Message, RunId};
 use deft_wire::chat::{ChatAnswer, ChatError};
 use deft_wire::run::RunView;
 use deft_workflow::Event;
@@ -113,6 +113,15 @@ struct News {
 }
 
 impl News {
+    /// An agent that was sent out is back.
+    fn agent_ended(&mut self, agent: &Address, failure: Option<&Failure>) -> Option<Live> {
+        Some(Live::AgentEnded {
+            agent: self.agents.remove(agent)?,
+            depth: agent.depth().saturating_sub(1),
+            note: failure.map(|failure| failure.message.clone()),
+        })
+    }
+
     fn live_event(&mut self, event: &AgentEvent) -> Option<Live> {
         let agent = &event.agent;
         let place = |turn: &u32, call: &u32| (agent.clone(), *turn, *call);
@@ -154,18 +163,7 @@ impl News {
             }
             EventKind::Told {
                 name, how, text, ..
-            } => match how {
-                // What costs nothing is not worth a line; a tool that was looked up by calling
-                // it is called again.
-                Interpretation::Text | Interpretation::Made | Interpretation::Described => None,
-                Interpretation::Refused
-                | Interpretation::Mistaken
-                | Interpretation::Problem
-                | Interpretation::Declined => Some(Live::Refused {
-                    tool: name.clone(),
-                    reason: text.lines().next().unwrap_or_default().to_owned(),
-                }),
-            },
+            } => untaken_call(name, *how, text),
             EventKind::Dispatched {
                 turn,
                 call,
@@ -179,34 +177,14 @@ impl News {
                     depth: agent.depth(),
                 })
             }
-            EventKind::Finished(_) | EventKind::Unable { .. } => {
-                let failure = match &event.what {
-                    EventKind::Unable { failure } => Some(failure),
-                    EventKind::Finished(finished) => finished.error.as_ref(),
-                    EventKind::Began(_)
-                    | EventKind::Asked { .. }
-                    | EventKind::Replied { .. }
-                    | EventKind::Silent { .. }
-                    | EventKind::Told { .. }
-                    | EventKind::Question { .. }
-                    | EventKind::Answered { .. }
-                    | EventKind::Called { .. }
-                    | EventKind::Dispatched { .. }
-                    | EventKind::Returned { .. }
-                    | EventKind::Offered { .. }
-                    | EventKind::Reminded { .. }
-                    | EventKind::Rejected { .. }
-                    | EventKind::Reopened => None,
-                };
-                Some(Live::AgentEnded {
-                    agent: self.agents.remove(agent)?,
-                    depth: agent.depth().saturating_sub(1),
-                    note: failure.map(|failure| failure.message.clone()),
-                })
-            }
+            EventKind::Finished(finished) => self.agent_ended(agent, finished.error.as_ref()),
+            EventKind::Unable { failure } => self.agent_ended(agent, Some(failure)),
+            EventKind::Replied { reply, .. } => Some(Live::Replied {
+                input_tokens: reply.usage.input,
+                output_tokens: reply.usage.output,
+            }),
             EventKind::Began(_)
             | EventKind::Asked { .. }
-            | EventKind::Replied { .. }
             | EventKind::Silent { .. }
             | EventKind::Question { .. }
             | EventKind::Answered { .. }
@@ -215,6 +193,24 @@ impl News {
             | EventKind::Rejected { .. }
             | EventKind::Reopened => None,
         }
+    }
+}
+
+/// A call that is not made, and why. What costs nothing is not worth a line.
+fn untaken_call(name: &str, how: Interpretation, text: &str) -> Option<Live> {
+    match how {
+        Interpretation::Text | Interpretation::Made => None,
+        Interpretation::Described => Some(Live::Hidden {
+            tool: name.to_owned(),
+            reason: "it was not offered yet; the model is told what it takes".to_owned(),
+        }),
+        Interpretation::Refused
+        | Interpretation::Mistaken
+        | Interpretation::Problem
+        | Interpretation::Declined => Some(Live::Refused {
+            tool: name.to_owned(),
+            reason: text.lines().next().unwrap_or_default().to_owned(),
+        }),
     }
 }
 

@@ -7,7 +7,9 @@
 
 #![allow(missing_docs, reason = "fields are named after what they hold")]
 
+mod attach;
 mod calls;
+mod controls;
 #[cfg(test)]
 #[allow(dead_code, reason = "the tests of two crates use it")]
 #[path = "../../tests/support/fake.rs"]
@@ -29,6 +31,7 @@ use crate::ask::{Answer, Asker, Question, Response};
 use crate::ask::{Operation, StepPath};
 use crate::words::counted;
 
+pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
 pub use host::host;
 
@@ -55,6 +58,8 @@ pub struct Say {
     pub answer_to: Option<String>,
     /// No person reads along who could be asked something.
     pub alone: bool,
+    /// The model that is to answer, if not the agent's.
+    pub model: Option<String>,
 }
 
 /// The usage of a chat, for people.
@@ -103,6 +108,14 @@ pub enum Live {
     },
     /// A call was not made.
     Refused { tool: String, reason: String },
+    /// A call of a tool that the model was not offered. It is offered now, and the model is told what it
+    /// takes.
+    Hidden { tool: String, reason: String },
+    /// A model has replied: what that took.
+    Replied {
+        input_tokens: u64,
+        output_tokens: u64,
+    },
     /// An agent is sent out, by one that is so far below the first one.
     Dispatched {
         agent: String,
@@ -169,6 +182,29 @@ pub struct Attention {
     pub admitted: Option<Arc<OnceLock<RunId>>>,
 }
 
+/// A model that can answer in a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatModel {
+    /// Its name in the configuration.
+    pub name: String,
+    /// What its provider calls it.
+    pub model: String,
+    pub provider: String,
+    /// Whether it answers unless another one is chosen.
+    pub usual: bool,
+}
+
+/// An exchange that left a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoneExchange {
+    /// The run that answered; its record stays.
+    pub run: Option<RunId>,
+    /// What was asked.
+    pub text: String,
+    /// The tools that were called.
+    pub called: Vec<String>,
+}
+
 /// A question with the answer that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecidedQuestion {
@@ -177,8 +213,18 @@ pub struct DecidedQuestion {
     pub by: String,
 }
 
+/// What a person may change about a chat.
+pub trait ChatControls {
+    /// The models that are configured; the one that answers for an agent, or for the default one, is marked.
+    fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>>;
+
+    /// Takes back the last exchange of a conversation; none if it has none. An answer that is not
+    /// complete is a reason to refuse.
+    fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>>;
+}
+
 /// Answers messages, and knows the conversations of a home.
-pub trait Talk: Send + Sync + 'static {
+pub trait Talk: ChatControls + Send + Sync + 'static {
     /// Says something and waits for the answer. That a run fails is an answer too; an error is
     /// that there was none to begin with.
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;

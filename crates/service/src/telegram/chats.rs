@@ -374,6 +374,7 @@ impl Shared {
             text: entry.text.clone(),
             key: Some(entry.key()),
             alone: false,
+            model: None,
         };
         talk.say(say, attention, Arc::new(|_| {})).await
     }

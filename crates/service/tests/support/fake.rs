@@ -17,8 +17,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{
-    Attention, Conversation, DecidedQuestion, Later, Listener, Live, Operation, Question, Response,
-    Say, StepPath, Talk, UnansweredMessage,
+    Attention, ChatControls, ChatModel, Conversation, DecidedQuestion, Later, Listener, Live,
+    Operation, Question, Response, Say, StepPath, Talk, UnansweredMessage, UndoneExchange,
 };
 
 /// What happens when something is said.
@@ -154,6 +154,29 @@ fn question(message: &str, run: &RunId) -> Question {
         message: message.to_owned(),
         default: false,
         operation: Operation::default(),
+    }
+}
+
+impl ChatControls for Fake {
+    fn models<'a>(&'a self, _: Option<&'a str>) -> Later<'a, Vec<ChatModel>> {
+        let model = |name: &str, usual| ChatModel {
+            name: name.to_owned(),
+            model: format!("{name}-1"),
+            provider: "openai".to_owned(),
+            usual,
+        };
+        Box::pin(async move { Ok(vec![model("local", true), model("big", false)]) })
+    }
+
+    fn undo<'a>(&'a self, _: &'a str) -> Later<'a, Option<UndoneExchange>> {
+        Box::pin(async {
+            let said = self.said.lock().unwrap();
+            Ok(said.last().map(|say| UndoneExchange {
+                run: Some(RunId::new("run_1")),
+                text: say.text.clone(),
+                called: vec!["notify".to_owned()],
+            }))
+        })
     }
 }
 

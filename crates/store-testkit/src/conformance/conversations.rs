@@ -346,6 +346,27 @@ pub(super) async fn a_conversation_can_be_put_away(store: &dyn Store) {
     assert_eq!((row.title.as_str(), row.updated_at), ("b", at(2)));
 }
 
+pub(super) async fn the_end_of_a_conversation_can_be_cut(store: &dyn Store) {
+    open(store, "c1", "cli", 1).await;
+    let first = start(store, "r1", "a").await;
+    append(store, &first, say("c1", 0, &["old words", "old answer"])).await;
+    let second = start(store, "r2", "a").await;
+    append(store, &second, say("c1", 0, &["new words", "new answer"])).await;
+    assert_eq!(store.cut_conversation("c1", 2).await.unwrap(), 2);
+    assert_eq!(store.cut_conversation("c1", 2).await.unwrap(), 0);
+    assert_eq!(store.cut_conversation("c9", 0).await.unwrap(), 0);
+    assert_eq!(texts(store, "c1").await, ["old words", "old answer"]);
+    let row = one(store, "c1").await;
+    assert_eq!((row.message_count, row.run), (2, Some(id("r1"))));
+    assert_eq!(find(store, "words").await, [("c1".to_owned(), 1)]);
+    // The next message gets the number that is free.
+    assert_eq!(add(store, "c1", "third words", 9).await, Some(3));
+    assert_eq!(store.cut_conversation("c1", 0).await.unwrap(), 3);
+    let row = one(store, "c1").await;
+    assert_eq!((row.message_count, row.run), (0, None));
+    assert_eq!(find(store, "words").await, []);
+}
+
 pub(super) async fn a_deleted_conversation_stays_deleted(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     open(store, "c2", "cli", 1).await;

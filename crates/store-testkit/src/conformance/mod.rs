@@ -132,6 +132,7 @@ pub const RULES: &[Rule] = rules![
     conversations::conversations_are_found_by_title_and_message,
     conversations::words_are_found,
     conversations::a_conversation_can_be_put_away,
+    conversations::the_end_of_a_conversation_can_be_cut,
     conversations::a_deleted_conversation_stays_deleted,
     conversations::conversations_outlive_their_runs,
     usage::a_row_says_what_its_run_spent,

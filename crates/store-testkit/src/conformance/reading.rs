@@ -115,6 +115,9 @@ pub(super) async fn filters_narrow_the_list(store: &dyn Store) {
         list(store, RunFilter { skill, ..any() }).await,
         ["b4", "r12"]
     );
+    let not_skill = Some("b".to_owned());
+    let others = RunFilter { not_skill, ..any() };
+    assert_eq!(list(store, others).await, ["r2", "r1"]);
     let statuses = vec![RunStatus::Queued, RunStatus::Waiting];
     assert_eq!(
         list(store, RunFilter { statuses, ..any() }).await,

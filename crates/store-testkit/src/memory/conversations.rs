@@ -132,6 +132,10 @@ impl Talks {
         talk.map(|talk| change(&mut talk.row)).is_some()
     }
 
+    pub(super) fn cut(&mut self, id: &str, after: u64) -> u64 {
+        self.all.get_mut(id).map_or(0, |talk| talk.cut(after))
+    }
+
     pub(super) fn delete(&mut self, id: &str) -> bool {
         self.all.remove(id).is_some()
     }
@@ -155,6 +159,18 @@ impl Talk {
             at: message.at,
         };
         self.messages.push((number, stored));
+    }
+
+    /// Deletes the messages after a number. What a run said there may be said again.
+    fn cut(&mut self, after: u64) -> u64 {
+        let before = self.messages.len();
+        self.messages.retain(|(_, row)| row.seq <= after);
+        let left = self.messages.iter().filter_map(|(_, row)| row.run.as_ref());
+        let left: HashSet<&RunId> = left.collect();
+        self.said.retain(|(run, _)| left.contains(run));
+        self.row.message_count = self.row.message_count.min(after);
+        self.row.run = self.messages.last().and_then(|(_, row)| row.run.clone());
+        (before - self.messages.len()) as u64
     }
 
     fn fits(&self, query: &Query) -> bool {

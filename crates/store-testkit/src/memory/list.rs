@@ -77,6 +77,10 @@ fn fits(row: &RunRow, filter: &RunFilter) -> bool {
         .skill
         .as_ref()
         .is_none_or(|skill| *skill == row.skill)
+        && filter
+            .not_skill
+            .as_ref()
+            .is_none_or(|skill| *skill != row.skill)
         && (filter.statuses.is_empty() || filter.statuses.contains(&row.status))
         && (filter.outcomes.is_empty()
             || row

@@ -289,6 +289,23 @@ pub(super) fn archive(db: &Connection, id: &str, at: Option<Timestamp>) -> Resul
     Ok(db.prepare_cached(sql)?.execute(params![id, maybe(at)])? > 0)
 }
 
+/// Deletes the messages of a conversation after a number.
+pub(super) fn cut(db: &Connection, id: &str, after: u64) -> Result<u64, Fault> {
+    let Some(open) = OpenConversation::find(db, id)? else {
+        return Ok(0);
+    };
+    let which = params![open.n, signed(after)];
+    let sql = "DELETE FROM word WHERE rowid IN \
+               (SELECT n FROM message WHERE conversation = ?1 AND seq > ?2)";
+    db.prepare_cached(sql)?.execute(which)?;
+    let sql = "DELETE FROM message WHERE conversation = ?1 AND seq > ?2";
+    let cut = db.prepare_cached(sql)?.execute(which)?;
+    let sql = "UPDATE conversation SET messages = min(messages, ?2), run = (SELECT message.run \
+               FROM message WHERE message.conversation = ?1 ORDER BY seq DESC LIMIT 1) WHERE n = ?1";
+    db.prepare_cached(sql)?.execute(which)?;
+    Ok(u64::try_from(cut).unwrap_or(u64::MAX))
+}
+
 /// Deletes a conversation. Its messages go by reference.
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool, Fault> {
     let sql = "DELETE FROM word WHERE rowid IN (SELECT message.n FROM message \

@@ -88,6 +88,10 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
         which.push("skill = ?".to_owned());
         values.push(Value::Text(skill.clone()));
     }
+    if let Some(skill) = &filter.not_skill {
+        which.push("skill <> ?".to_owned());
+        values.push(Value::Text(skill.clone()));
+    }
     which.extend(one_of("status", &filter.statuses));
     which.extend(one_of("outcome", &filter.outcomes));
     if let Some(prefix) = &filter.id_prefix {

@@ -8,6 +8,7 @@ use deft_model::{Failure, FailureClass, Object};
 use serde_json::Value;
 
 use super::schema::{accepts, properties};
+use crate::desktop::LOCAL_TARGET;
 use crate::options::TelegramOptions;
 use crate::secret::Reveal;
 use crate::tool::ToolInfo;
@@ -83,6 +84,7 @@ impl ChatCall<'_> {
                     self.check(inner)?;
                 }
                 let id = self.id(value).filter(|_| self.is_chat(name));
+                let id = id.filter(|id| !self.stays_here(id));
                 if let Some(other) = id.filter(|id| !self.telegram.allows(id)) {
                     return Err(self.refusal(name, &other));
                 }
@@ -130,6 +132,11 @@ impl ChatCall<'_> {
             is_clear.then_some((rank, name.as_str()))
         });
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
+    }
+
+    /// Whether a notice stays on this host, and so goes to no chat.
+    fn stays_here(&self, target: &str) -> bool {
+        self.tool.builtin && self.tool.name != SENDS_TO_CHAT && target == LOCAL_TARGET
     }
 
     /// Whether an argument names a chat, or several.

@@ -43,7 +43,7 @@ fn tell_time(environment: &Environment, arguments: &Object) -> Result<Value, Fai
         Some(name) => TimeZone::get(name).map_err(|_| {
             invalid(format!("unknown zone `{name}`")).hint("zones look like `Europe/Berlin`")
         })?,
-        None => environment.zone.clone(),
+        None => environment.zone.get(),
     };
     let now = (environment.now)().to_zoned(zone);
     Ok(json!({

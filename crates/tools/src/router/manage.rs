@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use deft_model::{Effects, Failure, FailureClass, Object};
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -153,6 +154,11 @@ impl Router {
         for server in self.adopt_servers() {
             tokio::spawn(async move { server.shutdown().await });
         }
+    }
+
+    /// Uses another zone of the host from now on.
+    pub fn set_zone(&self, zone: TimeZone) {
+        self.inner.environment.zone.set(zone);
     }
 
     /// Takes catalogs that were stored earlier, so that tools are known before

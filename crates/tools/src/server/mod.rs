@@ -16,6 +16,7 @@ mod link;
 mod listing;
 mod look;
 mod message;
+mod noise;
 mod phase;
 mod raw;
 mod resolved;

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::noise::informative;
 use crate::process::Owner;
 
 /// How much of a server's error output is kept.
@@ -67,10 +68,7 @@ impl Watch {
     /// The last lines of the error output, for a message.
     pub(super) fn last_words(&self) -> Option<String> {
         let stderr = self.stderr.lock();
-        let lines: Vec<&str> = stderr
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
+        let lines: Vec<&str> = stderr.lines().filter_map(informative).collect();
         let last = lines[lines.len().saturating_sub(3)..].join(" | ");
         (!last.is_empty()).then(|| last.chars().take(600).collect())
     }

@@ -9,7 +9,7 @@ use super::lines::words;
 use crate::args::{Conversations, Global};
 use crate::confirm;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted, local};
+use crate::output::{Output, counted};
 use crate::table::{Column, Paper, Row, Table};
 use crate::terminal::StyledText;
 use crate::when;
@@ -141,7 +141,8 @@ fn show(
     let title = visible(&view.title);
     output.note(&format!("{}  {}  {title}", view.id, view.channel));
     for line in &messages {
-        let who = format!("{}  {}", line.role.word(), local(line.at, zone));
+        let at = when::short(line.at, Timestamp::now(), zone);
+        let who = format!("{}  {at}", line.role.word());
         let who = StyledText::paint("2", &who, output.styles_stdout());
         output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());

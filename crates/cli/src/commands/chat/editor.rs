@@ -11,7 +11,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, Config, Context, Editor, ExternalPrinter as _, Helper, KeyEvent};
 
-use super::slash::COMMANDS;
+use super::complete::complete;
 use super::view::Printer;
 use crate::failure::{Done, Failure};
 use crate::terminal::StyledText;
@@ -178,10 +178,8 @@ impl Completer for Keys {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
         let given = line.get(..at).unwrap_or_default();
-        if !given.starts_with('/') || given.contains(' ') {
-            return Ok((at, Vec::new()));
-        }
-        let names = COMMANDS.iter().map(|(name, _, _)| (*name).to_owned());
-        Ok((0, names.filter(|name| name.starts_with(given)).collect()))
+        let folder = std::env::current_dir().unwrap_or_default();
+        let home = deft_config::env::user_home();
+        Ok(complete(given, &folder, home.as_deref()))
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Mark<'a> {
     Good(u64),
     Failed(u64, Option<&'a str>),
     Refused(&'a str),
+    /// The model was not offered the tool.
+    Hidden(&'a str),
 }
 
 /// A call as one line: `⚙ gmail_list_messages {"query":"x"} ✓ 120 ms`.
@@ -28,13 +30,27 @@ pub(super) fn call(
     color: bool,
 ) -> StyledText {
     let paint = |code, text| StyledText::paint(code, text, color);
+    if let Mark::Refused(why) | Mark::Hidden(why) = mark {
+        let word = match mark {
+            Mark::Hidden(_) => "⋯ hidden",
+            Mark::Refused(_) | Mark::Good(_) | Mark::Failed(..) => "⊘ refused",
+        };
+        let named = named(tool, args, false);
+        let line = format!(
+            "{}⚙ {} {word}  {}",
+            indent(depth),
+            named.as_str(),
+            words(why)
+        );
+        return paint("2", &line);
+    }
     let how = match mark {
         Mark::Good(ms) => paint("32", "✓").with(format!(" {}", took(*ms))),
         Mark::Failed(ms, why) => {
             let why = why.map_or(String::new(), |why| format!("  {}", words(why)));
             paint("31", "✗").with(format!(" {}{why}", took(*ms)))
         }
-        Mark::Refused(why) => paint("33", "⊘ refused").with(format!("  {}", words(why))),
+        Mark::Refused(_) | Mark::Hidden(_) => StyledText::default(),
     };
     StyledText::from(format!("{}⚙ ", indent(depth)))
         .with(named(tool, args, color))
@@ -137,6 +153,13 @@ mod tests {
                 0,
                 Mark::Refused("it is not one of its tools"),
                 "⚙ rm\\x1b[2J ⊘ refused  it is not one of its tools",
+            ),
+            (
+                "mail",
+                json!({}),
+                1,
+                Mark::Hidden("it was not offered yet"),
+                "  ⚙ mail ⋯ hidden  it was not offered yet",
             ),
         ] {
             let line = call(tool, &args(args_given), depth, &mark, false);

@@ -4,12 +4,15 @@
 //! [`Talk`].
 
 mod archive;
+mod complete;
+mod controls;
 mod echo;
 mod editor;
 mod lines;
 mod once;
 mod session;
 mod slash;
+mod spinner;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -111,6 +114,7 @@ impl ChatSetup<'_> {
             key: self.args.key.clone(),
             answer_to: None,
             alone,
+            model: None,
         };
         if self.args.show_prompt {
             let say = say(text.unwrap_or_default());
@@ -153,6 +157,9 @@ impl ChatSetup<'_> {
             usage: ChatUsage::default(),
             last: None,
             zone: self.zone,
+            model: None,
+            attaches: terminal,
+            status: String::new(),
         };
         if let Some(id) = resumed {
             session.resume(&id).await?;
@@ -163,6 +170,7 @@ impl ChatSetup<'_> {
             let mut terminal = Terminal::open(&self.home.path, self.output.styles_stderr())?;
             session.company.view.print_with(terminal.printer());
             session.company.view.hide_typing();
+            session.show_status().await?;
             Box::new(terminal)
         } else {
             Box::new(PipedLines)

@@ -1,8 +1,9 @@
 //! A chat at the terminal: lines in, answers and the results of commands out.
 
 use crate::failure::Done;
-use crate::output::{local, table};
+use crate::output::table;
 use crate::terminal::StyledText;
+use crate::when::short;
 use deft_service::talk::{Say, describe_usage, dollars};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
 use deft_wire::model::{RunStatus, SpendSubject, visible};
@@ -28,6 +29,12 @@ pub(super) struct Session {
     /// The last answer.
     pub last: Option<ChatAnswer>,
     pub zone: jiff::tz::TimeZone,
+    /// The model that answers, if another one was chosen than the agent's.
+    pub model: Option<String>,
+    /// A person types here: `@path` attaches a file, and a line above the prompt shows model and cost.
+    pub attaches: bool,
+    /// That line as it was shown last.
+    pub status: String,
 }
 
 impl Session {
@@ -85,6 +92,9 @@ impl Session {
             Entry::History => self.history().await,
             Entry::Resume(id) => self.resume(id.unwrap_or("last")).await,
             Entry::Agent(name) => self.switch(name).await,
+            Entry::Model(None) => self.list_models().await,
+            Entry::Model(Some(name)) => self.switch_model(name).await,
+            Entry::Undo => self.undo().await,
             Entry::Search(words) => self.search(words).await,
             Entry::Unknown { given, near } => {
                 let hint = near.map_or("`/help` lists the commands".to_owned(), |near| {
@@ -99,6 +109,7 @@ impl Session {
             let hint = failure.hint.map(|hint| format!("\nhint: {hint}"));
             self.note(format!("{}{}", failure.message, hint.unwrap_or_default()));
         }
+        self.show_status().await?;
         Ok(true)
     }
 
@@ -107,10 +118,11 @@ impl Session {
             conversation: self.conversation.clone(),
             agent: self.agent.clone(),
             channel: CHANNEL.to_owned(),
-            text: text.to_owned(),
+            text: self.with_files(text)?,
             key: None,
             answer_to: None,
             alone: self.company.asker.is_none(),
+            model: self.model.clone(),
         };
         self.answer(TurnRequest::Say(say)).await
     }
@@ -217,7 +229,8 @@ impl Session {
     fn show(&self, lines: &[&ChatMessage]) {
         let color = self.company.view.color();
         for line in lines {
-            let who = format!("{}  {}", line.role.word(), local(line.at, &self.zone));
+            let at = short(line.at, jiff::Timestamp::now(), &self.zone);
+            let who = format!("{}  {at}", line.role.word());
             self.note(StyledText::paint("2", &who, color));
             self.company.view.show(&line.text);
         }
@@ -255,7 +268,7 @@ impl Session {
         Ok(())
     }
 
-    fn note(&self, text: impl Into<StyledText>) {
+    pub(super) fn note(&self, text: impl Into<StyledText>) {
         self.company.view.note(text);
     }
 }

@@ -16,6 +16,10 @@ pub(super) enum Entry<'a> {
     Resume(Option<&'a str>),
     /// An agent by its name, or a question for the present one.
     Agent(Option<&'a str>),
+    /// A model by its name, or a question for all of them.
+    Model(Option<&'a str>),
+    /// The last exchange is taken back.
+    Undo,
     Search(&'a str),
     /// A command that does not exist.
     Unknown {
@@ -44,6 +48,16 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
         "/agent",
         "[NAME]",
         "let another agent answer, in a new conversation",
+    ),
+    (
+        "/model",
+        "[NAME]",
+        "list the models, or let another one answer in this chat",
+    ),
+    (
+        "/undo",
+        "",
+        "take back the last message and its answer; what tools did stays",
     ),
     ("/history", "", "what was said in this conversation"),
     ("/search", "TEXT", "find words in all conversations"),
@@ -74,6 +88,8 @@ impl<'a> Entry<'a> {
             "/quit" | "/exit" => Self::Quit,
             "/resume" => Self::Resume(given),
             "/agent" => Self::Agent(given),
+            "/model" => Self::Model(given),
+            "/undo" => Self::Undo,
             "/search" => Self::Search(rest),
             _ => Self::Unknown {
                 given: word,
@@ -91,7 +107,8 @@ pub(super) fn help() -> String {
         .collect();
     let mut text = crate::output::table(&rows, None);
     text.push_str(
-        "a line that ends with a backslash goes on in the next one, and so does alt-enter",
+        "`@path` attaches a text file, tab completes it\n\
+         a line that ends with a backslash goes on in the next one, and so does alt-enter",
     );
     text
 }
@@ -126,6 +143,9 @@ mod tests {
             ("/resume", Resume(None)),
             ("/resume conv_1", Resume(Some("conv_1"))),
             ("/agent  scout ", Agent(Some("scout"))),
+            ("/model", Model(None)),
+            ("/model big", Model(Some("big"))),
+            ("/undo", Undo),
             ("/search two words", Search("two words")),
             ("/exit", Quit),
             (

@@ -100,6 +100,9 @@ fn world(live: bool) -> World {
         usage: ChatUsage::default(),
         last: None,
         zone: jiff::tz::TimeZone::UTC,
+        model: None,
+        attaches: false,
+        status: String::new(),
     };
     World {
         fake,
@@ -285,6 +288,15 @@ async fn commands_do_what_they_say() {
             vec!["/search day"],
             "conv_old  1 Jan 1970  assistant  good day",
         ),
+        (
+            vec!["/model big", "/model"],
+            "big (big-1) answers in this chat from now on\nlocal  openai  local-1\nbig    openai  big-1    answers\n`/model NAME` lets another one answer",
+        ),
+        (
+            vec!["hi", "/undo"],
+            "you said: hi\ntaken back: \"hi\" and its answer\nwhat tools did stays; `deft runs show run_1` lists their calls",
+        ),
+        (vec!["/undo"], "there is nothing to take back"),
         (vec!["/search night"], "nothing was found"),
         (vec!["/history"], "nothing was said yet"),
         (
@@ -298,7 +310,7 @@ async fn commands_do_what_they_say() {
         (vec!["/quit", "unheard"], ""),
         (
             vec!["/resume conv_o"],
-            "user  1970-01-01 00:00:00 +00:00\nhello **you**\nassistant  1970-01-01 00:00:00 +00:00\ngood **day**\ngoing on with conv_old: hello you",
+            "user  1 Jan 1970\nhello **you**\nassistant  1 Jan 1970\ngood **day**\ngoing on with conv_old: hello you",
         ),
         (
             vec!["/resume conv_x"],

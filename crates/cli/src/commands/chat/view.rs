@@ -5,7 +5,8 @@
 
 use super::echo::KeyEcho;
 use super::lines::{self, Mark};
-use crate::output::{Output, clip};
+use super::spinner::Spinner;
+use crate::output::Output;
 use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::terminal::{Stream, StyledText};
@@ -14,8 +15,6 @@ use deft_service::talk::Live;
 use deft_wire::chat::ChatAnswer;
 use deft_wire::model::{Object, RunStatus};
 use parking_lot::{Mutex, MutexGuard};
-
-const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// Where things are shown, and how.
 pub(super) struct Look {
@@ -88,7 +87,7 @@ struct State {
     /// An answer is worked on.
     busy: bool,
     paused: bool,
-    frame: usize,
+    spinner: Spinner,
     /// The line at the bottom is there.
     drawn: bool,
     /// Writes above a line that a person edits.
@@ -118,7 +117,7 @@ impl View {
             calls: Vec::new(),
             busy: false,
             paused: false,
-            frame: 0,
+            spinner: Spinner::default(),
             drawn: false,
             printer: None,
             held: Vec::new(),
@@ -133,6 +132,7 @@ impl View {
         state.segment.clear();
         state.calls.clear();
         state.busy = true;
+        state.spinner.begin();
         state.typing.hide();
         state.draw();
     }
@@ -140,7 +140,7 @@ impl View {
     /// Turns what turns.
     pub(super) fn tick(&self) {
         let mut state = self.lock();
-        state.frame += 1;
+        state.spinner.turn();
         state.draw();
     }
 
@@ -189,7 +189,7 @@ impl View {
     }
 
     /// Says something that is no answer, unless only errors are wanted.
-    pub(super) fn tell(&self, text: &str) {
+    pub(super) fn tell(&self, text: impl Into<StyledText>) {
         let mut state = self.lock();
         state.end_text();
         state.say(text);
@@ -294,6 +294,11 @@ impl State {
                 self.ended(&tool, &mark);
             }
             Live::Refused { tool, reason } => self.ended(&tool, &Mark::Refused(&reason)),
+            Live::Hidden { tool, reason } => self.ended(&tool, &Mark::Hidden(&reason)),
+            Live::Replied {
+                input_tokens,
+                output_tokens,
+            } => self.spinner.add_tokens(input_tokens + output_tokens),
             Live::Dispatched {
                 agent,
                 mission,
@@ -339,9 +344,9 @@ impl State {
         }
     }
 
-    /// Whether an answer is being written.
+    /// Whether an answer is being written. A table appears when it is over, and something moves until then.
     fn writes(&self) -> bool {
-        !self.segment.is_empty() || self.text.is_midline()
+        (!self.segment.is_empty() && !self.text.is_holding()) || self.text.is_midline()
     }
 
     fn answer(&mut self, text: StyledText) {
@@ -371,7 +376,9 @@ impl State {
         if self.look.much != Much::Live || !self.busy || self.paused || self.writes() {
             return;
         }
-        let what = if self.calls.is_empty() {
+        let what = if self.text.is_holding() {
+            "writing a table".to_owned()
+        } else if self.calls.is_empty() {
             "thinking".to_owned()
         } else {
             let open = self
@@ -380,11 +387,8 @@ impl State {
                 .map(|call| lines::open(&call.tool, &call.args));
             open.collect::<Vec<_>>().join("  ")
         };
-        let frame = FRAMES[self.frame % FRAMES.len()];
-        let line = clip(
-            &format!("{frame} {what}"),
-            (self.look.width)().unwrap_or(80).saturating_sub(1),
-        );
+        let width = (self.look.width)().unwrap_or(80);
+        let line = self.spinner.line(&what, width);
         let line = StyledText::paint("2", &line, true);
         self.look.beside.put(StyledText::clear_line().with(line));
         self.drawn = true;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use deft_service::{Workspace, runtime, servers};
-use deft_wire::server::{ProbeView, ProtocolEra};
+use deft_wire::server::ProbeView;
 
 use crate::failure::Done;
 use crate::output::Output;
@@ -38,12 +38,7 @@ fn page(probe: &ProbeView) -> String {
     }
     let unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     line("is", unknown(&probe.implementation));
-    let era = probe.era.map(ProtocolEra::word);
-    let era = era.map(|era| format!(" ({era})"));
-    line(
-        "protocol",
-        format!("{}{}", unknown(&probe.protocol), era.unwrap_or_default()),
-    );
+    line("protocol", unknown(&probe.protocol));
     let (connect, latency) = (probe.connect.trunc(), probe.latency.trunc());
     line(
         "latency",

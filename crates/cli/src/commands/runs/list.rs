@@ -25,6 +25,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         skill: args.skill.clone(),
         status: args.status.as_deref().and_then(Choice::from_word),
         outcome: args.outcome.as_deref().and_then(Choice::from_word),
+        chats: args.chats,
     };
     if let Some(skill) = &args.skill {
         runs::check_skill(&app, &global.workspace(), skill)?;

@@ -64,7 +64,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     let mut text = format!("{}  {}  {state}\n", run.id, run.skill);
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
-            text.push_str(&format!("  {name:<11} {value}\n"));
+            text.push_str(&format!("  {name:<10} {value}\n"));
         }
     };
     line("revision", run.revision.get(..12).unwrap_or_default());

@@ -279,7 +279,9 @@ fn spent(scope: &BudgetScope) -> Row {
     };
     let name = match &used.scope {
         SpendSubject::All => "today".to_owned(),
-        other => other.to_string(),
+        other @ (SpendSubject::Agent(_) | SpendSubject::Skill(_) | SpendSubject::Run(_)) => {
+            other.to_string()
+        }
     };
     let spent = scope.limit_usd.is_some_and(|limit| dollars >= limit)
         || scope.limit_tokens.is_some_and(|limit| tokens >= limit);

@@ -162,6 +162,10 @@ impl Conversations for Memory {
         self.write(|state| Ok(state.talks.change(id, |row| row.archived_at = at)))
     }
 
+    fn cut_conversation(&self, id: &str, after_seq: u64) -> Answer<'_, u64> {
+        self.write(|state| Ok(state.talks.cut(id, after_seq)))
+    }
+
     fn delete_conversation(&self, id: &str) -> Answer<'_, bool> {
         self.write(|state| Ok(state.talks.delete(id)))
     }

@@ -165,6 +165,12 @@ impl Conversations for Sqlite {
             .write(move |db| conversations::archive(db, &id, at))
     }
 
+    fn cut_conversation(&self, id: &str, after_seq: u64) -> Answer<'_, u64> {
+        let id = id.to_owned();
+        self.writer
+            .write(move |db| conversations::cut(db, &id, after_seq))
+    }
+
     fn delete_conversation(&self, id: &str) -> Answer<'_, bool> {
         let id = id.to_owned();
         self.writer.write(move |db| conversations::delete(db, &id))

@@ -1,0 +1,72 @@
+//! Messages to a Telegram chat, in parts and with buttons.
+
+use deft_engine::{DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
+use deft_model::{Failure, FailureClass, visible};
+use deft_tools::telegram::{self, Client, SendOptions};
+
+use crate::buttons::buttons;
+use crate::notice_text::chat_text;
+
+/// How a target begins that is a Telegram chat, whatever notices usually go to.
+const CHAT: &str = "telegram:";
+
+/// The Telegram chat in which a message answers or asks. A message from a chat is answered in that chat,
+/// wherever notices go.
+pub fn chat_of(notice: &Notice) -> Option<&str> {
+    let talks = matches!(notice.kind, NoticeKind::Answer | NoticeKind::Question);
+    notice.target.as_ref()?.strip_prefix(CHAT).filter(|_| talks)
+}
+
+/// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
+pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryResult {
+    let (notice, earlier) = (parcel.notice, parcel.arrived());
+    let text = chat_text(notice);
+    if let Some(approval) = &notice.approval {
+        // Whatever the call is about to do, it cannot look like something else.
+        let (text, buttons) = (visible(&text), buttons(approval, notice.always));
+        let sent = client.send_buttons(chat, &text, &buttons).await;
+        let id = sent.map_err(not_sent)?;
+        return Ok(format!("telegram {chat} {:?}", [id]));
+    }
+    let parts = telegram::parts(&text);
+    if parts.is_empty() {
+        let message = "the message has no text".to_owned();
+        return Err(undelivered(FailureClass::Invalid, message));
+    }
+    let (mut ids, mut to) = (Vec::new(), chat.to_owned());
+    for (place, part) in parts.iter().enumerate().skip(earlier) {
+        let sent = client.send(chat, part, &SendOptions::default()).await;
+        let receipt = sent.map_err(not_sent)?;
+        ids.extend(receipt.message_ids);
+        to = receipt.chat;
+        // The last one is remembered by the receipt.
+        if place + 1 < parts.len() {
+            parcel.keep_arrived(place + 1).await;
+        }
+    }
+    Ok(match earlier {
+        0 => format!("telegram {to} {ids:?}"),
+        _ => format!("telegram {to} {ids:?} after {earlier} sent earlier"),
+    })
+}
+
+/// The first message that a receipt of Telegram names.
+pub fn first_message(receipt: &str) -> Option<i64> {
+    let (_, ids) = receipt.strip_prefix("telegram ")?.split_once('[')?;
+    let first = ids.split([',', ']']).next()?;
+    first.parse().ok()
+}
+
+pub(crate) fn not_sent(failed: deft_tools::SendError) -> DeliveryError {
+    DeliveryError {
+        failure: failed.failure,
+        retry_after: failed.retry_after,
+    }
+}
+
+pub(crate) fn undelivered(class: FailureClass, message: String) -> DeliveryError {
+    DeliveryError {
+        failure: Failure::new(class, message),
+        retry_after: None,
+    }
+}

@@ -1,0 +1,164 @@
+//! A question to a person at the terminal: what would be done, with its arguments.
+//!
+//! Arguments are lines that people read, not JSON. Long ones are cut, and all of them are shown on request.
+
+use deft_service::ask::Question;
+use deft_service::words::mask_secrets;
+use deft_wire::model::visible;
+use serde_json::Value;
+
+use crate::output::clip;
+
+/// The most lines of arguments that are shown unasked.
+const LINES: usize = 8;
+
+/// A question as it is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct QuestionText {
+    /// The question itself.
+    pub(crate) heading: String,
+    /// The arguments, one line each.
+    pub(crate) short: Vec<String>,
+    /// The arguments as they are.
+    pub(crate) full: Vec<String>,
+}
+
+impl QuestionText {
+    /// A question for a terminal of this width.
+    pub(crate) fn new(question: &Question, width: usize) -> Self {
+        let args = question.operation.args.as_ref().and_then(Value::as_object);
+        let Some(args) = args.filter(|args| !args.is_empty()) else {
+            return Self {
+                heading: question.message.clone(),
+                short: Vec::new(),
+                full: Vec::new(),
+            };
+        };
+        let mut full = Vec::new();
+        let mut short = Vec::new();
+        for (name, value) in args {
+            let text = text_of(value);
+            let mut lines = text.lines();
+            let first = format!("  {}: {}", visible(name), lines.next().unwrap_or_default());
+            let more = lines.clone().count();
+            let cut = match more {
+                0 => clip(&first, width),
+                _ => {
+                    let mark = format!(" … {more} more lines");
+                    clip(&first, width.saturating_sub(mark.chars().count())) + &mark
+                }
+            };
+            short.push(cut);
+            full.push(first);
+            full.extend(lines.map(|line| format!("    {line}")));
+        }
+        if short.len() > LINES {
+            let more = short.len() - (LINES - 1);
+            short.truncate(LINES - 1);
+            short.push(format!("  … {more} more arguments"));
+        }
+        Self {
+            heading: without_arguments(question, &Value::Object(args.clone())),
+            short,
+            full,
+        }
+    }
+
+    /// Whether something is left out.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.short != self.full
+    }
+}
+
+/// A value as people read it: a text as it is, anything else as JSON.
+fn text_of(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    };
+    let text = mask_secrets(&text).unwrap_or(text);
+    let lines: Vec<String> = text.lines().map(visible).collect();
+    lines.join("\n")
+}
+
+/// The question without the JSON of its arguments, which it may have cut.
+fn without_arguments(question: &Question, args: &Value) -> String {
+    const WITH: &str = " with ";
+    let (message, json) = (&question.message, args.to_string());
+    let Some((before, behind)) = message.split_once(WITH) else {
+        return message.clone();
+    };
+    let same = behind.char_indices().zip(json.chars());
+    let same = same.take_while(|((_, one), other)| one == other);
+    let Some(((last, c), _)) = same.last() else {
+        return message.clone();
+    };
+    let rest = &behind[last + c.len_utf8()..];
+    format!("{before}{}", rest.strip_prefix('…').unwrap_or(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_service::ask::{Operation, StepPath};
+    use deft_wire::model::RunId;
+    use serde_json::json;
+
+    use super::*;
+
+    fn question(message: &str, args: Value) -> Question {
+        Question {
+            approval: "apr_1".to_owned(),
+            run: RunId::new("run_1"),
+            path: StepPath::from_text("agent"),
+            message: message.to_owned(),
+            default: false,
+            operation: Operation {
+                kind: "tool".to_owned(),
+                name: Some("post".to_owned()),
+                args: Some(args),
+                remember: None,
+            },
+        }
+    }
+
+    #[test]
+    fn arguments_are_lines() {
+        let args = json!({"count": 3, "text": "one\ntwo\nthree"});
+        let message = format!("Call `post` with {args}? Its server says nothing.");
+        let shown = QuestionText::new(&question(&message, args), 60);
+        assert_eq!(shown.heading, "Call `post`? Its server says nothing.");
+        assert_eq!(shown.short, ["  count: 3", "  text: one … 2 more lines"]);
+        assert_eq!(
+            shown.full,
+            ["  count: 3", "  text: one", "    two", "    three"]
+        );
+        assert!(shown.is_cut());
+    }
+
+    #[test]
+    fn long_arguments_are_cut() {
+        let args = json!({"text": "word ".repeat(80)});
+        let cut: String = args.to_string().chars().take(200).collect();
+        let shown = QuestionText::new(&question(&format!("Call `post` with {cut}…?"), args), 30);
+        assert_eq!(shown.heading, "Call `post`?");
+        assert_eq!(shown.short, ["  text: word word word word w…"]);
+        assert!(shown.is_cut());
+        let many: serde_json::Map<String, Value> =
+            (0..12).map(|n| (format!("k{n:02}"), json!(n))).collect();
+        let shown = QuestionText::new(&question("Really?", Value::Object(many)), 30);
+        assert_eq!(
+            (shown.heading.as_str(), shown.short.len()),
+            ("Really?", LINES)
+        );
+        assert_eq!(shown.short[7], "  … 5 more arguments");
+    }
+
+    #[test]
+    fn a_question_without_arguments_is_one_line() {
+        let shown = QuestionText::new(&question("Really with all?", json!({})), 80);
+        assert_eq!(shown.heading, "Really with all?");
+        assert!(!shown.is_cut() && shown.short.is_empty());
+    }
+}

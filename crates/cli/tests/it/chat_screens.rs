@@ -1,0 +1,305 @@
+//! What a chat looks like, at 80 and at 120 columns.
+
+use deft_testkit::{Gate, ModelAnswer};
+use serde_json::{Value, json};
+
+use crate::chat_support::{home, messages, model, section};
+use crate::daemon::runs;
+use crate::support::World;
+use crate::terminal::Terminal;
+
+/// The widths that screens are looked at with.
+const WIDTHS: [u16; 2] = [80, 120];
+
+/// A chat whose prompt is there.
+fn chat(world: &World, columns: u16) -> Terminal {
+    let mut terminal = Terminal::sized(world, &["chat"], columns);
+    terminal.until("main (double)").until("> ");
+    terminal
+}
+
+/// Waits for a prompt with nothing behind it.
+fn idle(terminal: &mut Terminal) {
+    terminal.until_line(">");
+}
+
+/// The screen without what differs from run to run.
+fn screen(terminal: &Terminal) -> String {
+    let mut out = String::new();
+    for line in terminal.screen().lines() {
+        let words = line.split(' ').map(|word| {
+            let bare = word.trim_matches('`');
+            let id = ["run_", "conv_", "grant_"]
+                .into_iter()
+                .find(|id| bare.starts_with(id) && bare.len() > 20);
+            match id {
+                Some(id) => word.replace(bare, &format!("{id}ID")),
+                None => word.to_owned(),
+            }
+        });
+        let line = words.collect::<Vec<_>>().join(" ");
+        // How long a call took stands at the end of its line.
+        let line = match line.split_once(" ✓ ") {
+            Some((call, _)) => format!("{call} ✓ TIME"),
+            None => line,
+        };
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn end(mut terminal: Terminal) {
+    terminal.keys("/quit\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+}
+
+const TABLE: &str = "Here:\n\n| file | size | what it is for |\n|:-----|-----:|---|\n\
+    | `a.txt` | 12 | a list of everything that has to be done before the first of May, with names |\n\
+    | b.md | 3 | **notes** |\n\nThat is all.";
+
+#[test]
+fn tables_are_aligned() {
+    for columns in WIDTHS {
+        let model = model([ModelAnswer::text(TABLE)]);
+        let world = home(&model, "");
+        let mut terminal = chat(&world, columns);
+        terminal.keys("List my files\r").until("That is all.");
+        idle(&mut terminal);
+        insta::assert_snapshot!(format!("table_{columns}"), screen(&terminal));
+        end(terminal);
+    }
+}
+
+/// Nothing of the answer has come after more than a second, and an earlier reply had tokens.
+#[test]
+fn a_line_shows_time_and_tokens() {
+    for columns in WIDTHS {
+        let gate = Gate::default();
+        let model = model([
+            ModelAnswer::call("time_now", json!({})),
+            ModelAnswer::text("Noon.").gate(1, &gate),
+        ]);
+        let world = home(&model, "");
+        let mut terminal = chat(&world, columns);
+        terminal.keys("What time is it?\r");
+        terminal.until("thinking  1 s  15 tokens");
+        gate.open();
+        terminal.until("Noon.");
+        idle(&mut terminal);
+        assert!(!terminal.screen().contains("thinking"));
+        insta::assert_snapshot!(format!("status_{columns}"), screen(&terminal));
+        end(terminal);
+    }
+}
+
+/// A tool that does not exist is refused; one on the shelf is described first.
+#[test]
+fn calls_that_are_not_made_are_shown() {
+    for columns in WIDTHS {
+        let model = model([
+            ModelAnswer::call("rm_rf", json!({})),
+            ModelAnswer::call("notify", json!({"message": "hi"})),
+            ModelAnswer::text("Done."),
+        ]);
+        let world = home(&model, "");
+        let mut terminal = chat(&world, columns);
+        terminal.keys("What is the weather?\r").until("Done.");
+        idle(&mut terminal);
+        insta::assert_snapshot!(format!("not_made_{columns}"), screen(&terminal));
+        assert!(
+            terminal.raw.contains("\x1b[2m⚙ rm_rf"),
+            "{:?}",
+            terminal.raw
+        );
+        end(terminal);
+    }
+}
+
+const ASKS: &str = "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n";
+
+/// The arguments are lines; `v` shows all of them, and `always` holds for the next call.
+#[test]
+fn a_question_shows_what_would_be_done() {
+    let text = format!(
+        "First line\n{}\nlast line",
+        "a long line of words ".repeat(8)
+    );
+    for columns in WIDTHS {
+        let call = || ModelAnswer::call("notify", json!({"message": text, "title": "news"}));
+        let model = model([
+            call(),
+            ModelAnswer::text("Sent."),
+            call(),
+            ModelAnswer::text("Sent again."),
+        ]);
+        let world = home(&model, ASKS);
+        let mut terminal = chat(&world, columns);
+        terminal.keys("Tell them\r").until("v shows all");
+        terminal.keys("v\r").until("last line");
+        terminal.until_line("[y/N/always/skip]");
+        insta::assert_snapshot!(format!("question_{columns}"), screen(&terminal));
+        terminal.keys("always\r").until("Sent.");
+        idle(&mut terminal);
+        terminal.keys("Once more\r").until("Sent again.");
+        idle(&mut terminal);
+        let shown = terminal.screen();
+        assert!(!shown.contains("Once more\nCall"), "{shown}");
+        end(terminal);
+        let grants = world.json(&["approvals", "grants", "--json"]);
+        let grants = grants["grants"].as_array().unwrap().clone();
+        assert_eq!(grants.len(), 1, "{grants:?}");
+        assert_eq!(grants[0]["skill"], "chat", "{grants:?}");
+        let sent = world.json(&["notices", "list", "--json"]);
+        assert_eq!(sent["notices"].as_array().unwrap().len(), 2, "{sent:#}");
+    }
+}
+
+/// Each model is a server of its own, so that it is seen which one was asked.
+#[test]
+fn another_model_answers() {
+    for columns in WIDTHS {
+        let first = model([ModelAnswer::text("From main.")]);
+        let second = model([
+            ModelAnswer::text("From other."),
+            ModelAnswer::text("Still other."),
+        ]);
+        let other = section(&second.url).replace("llm.main", "llm.other");
+        let world = home(&first, &format!("{other}[agent]\nllm = \"main\"\n"));
+        let mut terminal = chat(&world, columns);
+        terminal.keys("Hi\r").until("From main.");
+        idle(&mut terminal);
+        terminal.keys("/model\r").until("lets another one answer");
+        idle(&mut terminal);
+        terminal.keys("/model othr\r").until("unknown model `othr`");
+        idle(&mut terminal);
+        terminal
+            .keys("/model other\r")
+            .until("answers in this chat");
+        idle(&mut terminal);
+        terminal.keys("And now?\r").until("From other.");
+        idle(&mut terminal);
+        insta::assert_snapshot!(format!("model_{columns}"), screen(&terminal));
+        end(terminal);
+        // The conversation goes on: the other model was told what was said before.
+        let said = messages(&second.requests()[0]);
+        assert!(
+            said.iter().any(|(_, text)| text == "From main."),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn the_last_exchange_can_be_taken_back() {
+    for columns in WIDTHS {
+        let model = model([
+            ModelAnswer::text("Hello Ada."),
+            ModelAnswer::call("time_now", json!({})),
+            ModelAnswer::text("It is noon, Bob."),
+            ModelAnswer::text("I know Ada."),
+        ]);
+        let world = home(&model, "");
+        let mut terminal = chat(&world, columns);
+        terminal.keys("/undo\r").until("nothing to take back");
+        idle(&mut terminal);
+        terminal.keys("I am Ada\r").until("Hello Ada.");
+        idle(&mut terminal);
+        terminal
+            .keys("I am Bob; what time is it?\r")
+            .until("It is noon, Bob.");
+        idle(&mut terminal);
+        terminal
+            .keys("/undo\r")
+            .until("taken back: \"I am Bob; what time is it?\"");
+        terminal.until("what tools did stays");
+        idle(&mut terminal);
+        insta::assert_snapshot!(format!("undo_{columns}"), screen(&terminal));
+        end(terminal);
+        // A later chat goes on without it.
+        let mut terminal = Terminal::sized(&world, &["chat", "--resume"], columns);
+        terminal.until("going on with").until_line("thinker>");
+        assert!(!terminal.screen().contains("Bob"), "{}", terminal.screen());
+        terminal.keys("Who am I?\r").until("I know Ada.");
+        terminal.until_line("thinker>");
+        end(terminal);
+        let requests = model.requests();
+        let said = messages(requests.last().unwrap());
+        assert!(
+            said.iter().all(|(_, text)| !text.contains("Bob")),
+            "{said:?}"
+        );
+        assert!(said.iter().any(|(_, text)| text == "I am Ada"), "{said:?}");
+        assert_eq!(runs(&world, "chat").len(), 3, "the record of the run stays");
+    }
+}
+
+#[test]
+fn files_are_attached() {
+    for columns in WIDTHS {
+        let model = model([ModelAnswer::text("Two lines.")]);
+        let world = home(&model, "");
+        world
+            .write("report.txt", "one\ntwo\n")
+            .write("big.log", "x".repeat(300_000))
+            .write("cat.png", "\u{89}PNG\r\n");
+        let mut terminal = chat(&world, columns);
+        terminal.keys("Sum up @big.log\r").until("at most 200 kB");
+        idle(&mut terminal);
+        // Tab completes the path.
+        terminal.keys("Sum up @rep\t").until("@report.txt");
+        terminal.keys(" for @ada\r").until("Two lines.");
+        idle(&mut terminal);
+        insta::assert_snapshot!(format!("attached_{columns}"), screen(&terminal));
+        end(terminal);
+        let said = messages(&model.requests()[0]);
+        let (_, text) = said.last().unwrap();
+        assert_eq!(
+            text,
+            "Sum up @report.txt for @ada\n\nFile `report.txt`:\n```\none\ntwo\n```"
+        );
+    }
+}
+
+#[test]
+fn help_lists_all_commands() {
+    for columns in WIDTHS {
+        let model = model([]);
+        let world = home(&model, "");
+        let mut terminal = chat(&world, columns);
+        terminal.keys("/help\r").until("alt-enter");
+        idle(&mut terminal);
+        insta::assert_snapshot!(format!("help_{columns}"), screen(&terminal));
+        end(terminal);
+    }
+}
+
+/// Chats are runs, and lists of runs leave them out.
+#[test]
+fn chats_are_listed_on_request() {
+    let model = model([ModelAnswer::text("Hello.")]);
+    let world = home(&model, "");
+    world.write(
+        "home/skills/now.yaml",
+        "name: now\ndescription: Tells the time\nsteps:\n  - {id: look, tool: time.now}\n",
+    );
+    assert_eq!(world.code(&["chat", "-p", "Hi"]), 0);
+    assert_eq!(world.code(&["run", "now"]), 0);
+    let names = |args: &[&str]| -> Vec<Value> {
+        let listed = world.json(args);
+        let runs = listed["runs"].as_array().unwrap();
+        runs.iter().map(|run| run["skill"].clone()).collect()
+    };
+    assert_eq!(names(&["runs", "list", "--json"]), ["now"]);
+    assert_eq!(
+        names(&["runs", "list", "--chats", "--json"]),
+        ["now", "chat"]
+    );
+    assert_eq!(
+        names(&["runs", "list", "--skill", "chat", "--json"]),
+        ["chat"]
+    );
+    let table = world.run(&["runs", "list"]);
+    assert!(!table.contains("chat"), "{table}");
+}

@@ -1,0 +1,37 @@
+//! What a run looks like, at 80 and at 120 columns.
+
+use crate::support::World;
+use crate::terminal::Terminal;
+
+/// The line that a skill logs stands above the steps, and no step seems to run at the end.
+#[test]
+fn a_finished_run_shows_no_spinner() {
+    for columns in [80, 120] {
+        let world = World::new();
+        assert_eq!(world.code(&["init", "--yes"]), 0);
+        let args = ["run", "countdown", "--date", "2099-01-01"];
+        let terminal = Terminal::sized(&world, &args, columns);
+        let (code, screen) = terminal.end();
+        assert_eq!(code, 0, "{screen}");
+        let lines: Vec<&str> = screen.lines().collect();
+        assert!(lines[0].starts_with("log: info: "), "{screen}");
+        for (line, step) in lines[1..]
+            .iter()
+            .zip(["look_at_clock", "count_days", "say_how_long"])
+        {
+            assert!(line.starts_with(&format!("  ✓ {step}")), "{screen}");
+        }
+        assert!(lines[4].starts_with("  - say_it_is_over"), "{screen}");
+        assert!(lines[5].starts_with("success after"), "{screen}");
+    }
+    // Without a terminal the line stands between the steps.
+    let world = World::new();
+    assert_eq!(world.code(&["init"]), 0);
+    let plain = world.run(&["run", "countdown", "--date", "2099-01-01"]);
+    let place = |text: &str| {
+        plain
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {plain}"))
+    };
+    assert!(place("✓ count_days") < place("log: info: "), "{plain}");
+}

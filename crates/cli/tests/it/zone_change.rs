@@ -1,0 +1,44 @@
+//! A daemon follows the zone of its configuration.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::daemon::{Daemon, used_home};
+
+/// Fires every two seconds in this hour and the next one, as clocks in Tokyo show them.
+fn skill(zone: &str) -> String {
+    let now = Timestamp::now().to_zoned(TimeZone::get(zone).unwrap());
+    let (hour, next) = (now.hour(), (now.hour() + 1) % 24);
+    format!(
+        "name: ticks\ndescription: Ticks\nschedule: \"*/2 * {hour},{next} * * *\"\n\
+         steps:\n  - {{id: say, tool: log, args: {{message: tick}}}}\n"
+    )
+}
+
+/// In Berlin it is another hour, so nothing fires before the change.
+#[test]
+fn a_zone_that_is_set_counts_at_once() {
+    let world = used_home();
+    world.write("home/skills/ticks.yaml", skill("Asia/Tokyo"));
+    let mut daemon = Daemon::start(&world);
+    assert_eq!(world.code(&["config", "set", "time.zone", "Asia/Tokyo"]), 0);
+    daemon.until("the time zone is `Asia/Tokyo` now: 1 skill moved to its wall time");
+    daemon.until("log: info: tick");
+    let said = daemon.stop();
+    let (before, _) = said.split_once("the time zone is").unwrap();
+    assert!(!before.contains("log: info: tick"), "{said}");
+}
+
+/// The slot was planned in the old zone and is in the store.
+#[test]
+fn a_zone_that_changed_meanwhile_counts_at_the_start() {
+    let world = used_home();
+    world.write("home/skills/ticks.yaml", skill("Asia/Tokyo"));
+    let said = Daemon::start(&world).stop();
+    assert!(!said.contains("tick"), "{said}");
+    assert_eq!(world.code(&["config", "set", "time.zone", "Asia/Tokyo"]), 0);
+    let mut daemon = Daemon::start(&world);
+    daemon.until("1 skill moved to its wall time");
+    daemon.until("log: info: tick");
+    daemon.stop();
+}

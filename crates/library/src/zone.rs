@@ -1,0 +1,84 @@
+//! Schedules follow the zone of the host: a skill that names no zone fires at the wall time of the new one.
+//!
+//! The zone that slots were planned in is stored, so a change counts whether or not deft was up when it
+//! was made. Not here: the zone itself (`deft-base`), and slots that have come already.
+
+use deft_base::Error;
+use deft_model::Trigger;
+use deft_store::{SkillChange, SkillFilter, SkillRow, Timeline};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::Library;
+use crate::sync::TOGETHER;
+use crate::timed::SkillTiming;
+
+/// The setting that names the zone in which slots were planned.
+const PLANNED_IN: &str = "planned_in_zone";
+
+impl Library {
+    /// Plans slots anew if the zone of the host is another one than that in which they were planned. Gives
+    /// back how many skills fire at another time.
+    pub async fn follow_zone(&self) -> Result<usize, Error> {
+        let name = self.base.zone_name();
+        let planned_in = self.store().setting(PLANNED_IN).await?;
+        let changed = match planned_in.as_deref() {
+            Some(planned_in) if planned_in == &*name => return Ok(0),
+            Some(_) => self.plan_anew().await?,
+            // Slots of a store that does not know its zone stay as they are.
+            None => 0,
+        };
+        self.store().keep_setting(PLANNED_IN, &name).await?;
+        Ok(changed)
+    }
+
+    async fn plan_anew(&self) -> Result<usize, Error> {
+        let timed = SkillFilter {
+            enabled: Some(true),
+            trigger: Some(Trigger::Cron),
+            ..SkillFilter::default()
+        };
+        let (now, zone) = (self.base.now(), self.base.host_zone());
+        let mut changes = Vec::new();
+        for row in self.store().skills(timed).await? {
+            if let Some(timeline) = moved(&row, now, &zone)? {
+                let change = SkillChange {
+                    standing: row.standing,
+                    timeline: Some(timeline),
+                    at: now,
+                };
+                changes.push((row.id, row.version, change));
+            }
+        }
+        let mut count = 0;
+        for some in changes.chunks(TOGETHER) {
+            // A skill that was changed at the same time was planned in the new zone.
+            let rows = self.store().change_skills(some.to_vec()).await?;
+            count += rows.iter().flatten().count();
+        }
+        if count > 0 {
+            self.base.bells().ring_all();
+        }
+        Ok(count)
+    }
+}
+
+/// The next slot of a skill in a zone, if it is another one. A slot that has come already stays.
+fn moved(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Result<Option<Timeline>, Error> {
+    let Some(timing) = SkillTiming::from_row(row)? else {
+        return Ok(None);
+    };
+    let Some(planned) = row.timeline.next_at.filter(|at| *at > now) else {
+        return Ok(None);
+    };
+    if !timing.reads_host_zone() {
+        return Ok(None);
+    }
+    let schedule = timing.schedule(row.timeline.anchor, zone);
+    let next_at = schedule.and_then(|schedule| schedule.next_after(now));
+    let timeline = Timeline {
+        next_at,
+        ..row.timeline
+    };
+    Ok((next_at != Some(planned)).then_some(timeline))
+}

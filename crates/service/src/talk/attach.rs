@@ -1,0 +1,235 @@
+//! Files that a person attaches to a message by writing `@path`.
+//!
+//! The text of a file stands behind the message, in a fence with its path. A word that names no file stays
+//! as it is. Not here: completing paths while a person types.
+
+use std::path::{Path, PathBuf};
+
+use deft_registry::read_regular;
+use deft_wire::{Done, Failure};
+
+/// The most bytes of one file, and of all files of a message.
+const MOST_BYTES: u64 = 200_000;
+const MOST_IN_ALL: u64 = 500_000;
+
+/// How images begin: PNG, JPEG, GIF, and WebP within its container.
+const IMAGES: [&[u8]; 4] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"];
+
+/// A message with the files that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedText {
+    /// The message, and the files behind it.
+    pub text: String,
+    /// The files, each once.
+    pub files: Vec<AttachedFile>,
+}
+
+/// A file that is part of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedFile {
+    /// Its path as it was written.
+    pub path: String,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// Reads the files that a message names; `~` is the home of the user.
+pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<AttachedText> {
+    let mut attached = AttachedText {
+        text: text.to_owned(),
+        files: Vec::new(),
+    };
+    let mut in_all = 0;
+    for word in words(text) {
+        let Some((name, path)) = find(&word, folder, user_home) else {
+            continue;
+        };
+        if attached.files.iter().any(|file| file.path == name) {
+            continue;
+        }
+        let content = read(&name, &path)?;
+        let bytes = content.len() as u64;
+        in_all += bytes;
+        if in_all > MOST_IN_ALL {
+            let message = format!(
+                "the attached files have more than {} in all",
+                kilobytes(MOST_IN_ALL)
+            );
+            return Err(Failure::input("attachment", message).hint("attach fewer of them"));
+        }
+        attached.text.push_str(&fenced(&name, &content));
+        attached.files.push(AttachedFile { path: name, bytes });
+    }
+    Ok(attached)
+}
+
+/// The words behind an `@` that begins a word: up to white space, or within quotes.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut before = ' ';
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c == '@' && (before.is_whitespace() || before == '(') {
+            words.push(word(&mut rest));
+            before = ' ';
+        } else {
+            before = c;
+        }
+    }
+    words
+}
+
+fn word(rest: &mut std::str::Chars<'_>) -> String {
+    let quoted = rest.as_str().starts_with('"');
+    if quoted {
+        rest.next();
+    }
+    let mut word = String::new();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' if !quoted => word.extend(rest.next()),
+            '"' if quoted => break,
+            c if c.is_whitespace() && !quoted => break,
+            c => word.push(c),
+        }
+    }
+    word
+}
+
+/// The file that a word names, also one with punctuation behind it.
+fn find(word: &str, folder: &Path, user_home: Option<&Path>) -> Option<(String, PathBuf)> {
+    let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+    let names = [word, bare].into_iter().filter(|name| !name.is_empty());
+    let mut found = names.map(|name| (name.to_owned(), resolve(name, folder, user_home)));
+    found.find(|(_, path)| path.is_file())
+}
+
+fn resolve(name: &str, folder: &Path, user_home: Option<&Path>) -> PathBuf {
+    match (name.strip_prefix("~/"), user_home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => folder.join(name),
+    }
+}
+
+fn read(name: &str, path: &Path) -> Done<String> {
+    let failed = |message: String| Failure::input("attachment", message);
+    let size = path.metadata().map_or(0, |data| data.len());
+    if size > MOST_BYTES {
+        let message = format!(
+            "`{name}` has {}; at most {} can be attached",
+            kilobytes(size),
+            kilobytes(MOST_BYTES)
+        );
+        return Err(
+            failed(message).hint("attach a part of it, or let the agent read it with a tool")
+        );
+    }
+    let content = read_regular(path, MOST_BYTES);
+    let content = content.map_err(|why| failed(format!("cannot read `{name}`: {why}")))?;
+    if IMAGES.iter().any(|image| content.starts_with(image)) {
+        let message = format!("`{name}` is an image; only text can be attached");
+        return Err(failed(message));
+    }
+    String::from_utf8(content)
+        .ok()
+        .filter(|text| !text.contains('\0'))
+        .ok_or_else(|| failed(format!("`{name}` is not text; only text can be attached")))
+}
+
+/// A file as a model reads it. The fence is longer than any in the file.
+fn fenced(name: &str, content: &str) -> String {
+    let longest = content.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+    let content = content.trim_end_matches('\n');
+    format!("\n\nFile `{name}`:\n{fence}\n{content}\n{fence}")
+}
+
+fn kilobytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attach_in(folder: &Path, text: &str) -> Done<AttachedText> {
+        attach(text, folder, None)
+    }
+
+    #[test]
+    fn files_stand_behind_the_message() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &[u8]| {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        };
+        write("a.txt", b"one\ntwo\n");
+        write("my file.md", b"````\ncode\n````\n");
+        for (text, files, behind) in [
+            (
+                "what is @a.txt?",
+                vec!["a.txt"],
+                "\n\nFile `a.txt`:\n```\none\ntwo\n```",
+            ),
+            (
+                "(@a.txt), @a.txt",
+                vec!["a.txt"],
+                "\n\nFile `a.txt`:\n```\none\ntwo\n```",
+            ),
+            (
+                "@my\\ file.md",
+                vec!["my file.md"],
+                "\n\nFile `my file.md`:\n`````\n````\ncode\n````\n`````",
+            ),
+            (
+                "read @\"my file.md\" now",
+                vec!["my file.md"],
+                "\n\nFile `my file.md`:\n`````\n````\ncode\n````\n`````",
+            ),
+            ("mail ada@a.txt or @ada, and @ alone", vec![], ""),
+            ("@missing.txt and @.", vec![], ""),
+        ] {
+            let attached = attach_in(folder.path(), text).unwrap();
+            assert_eq!(attached.text, format!("{text}{behind}"));
+            let names: Vec<&str> = attached.files.iter().map(|file| &*file.path).collect();
+            assert_eq!(names, files, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_attached_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content, expected) in [
+            (
+                "big.log",
+                vec![b'x'; 1_234_567],
+                "`big.log` has 1.2 MB; at most 200 kB can be attached",
+            ),
+            (
+                "cat.png",
+                b"\x89PNG\r\n".to_vec(),
+                "`cat.png` is an image; only text can be attached",
+            ),
+            (
+                "a.bin",
+                vec![b'a', 0, 255],
+                "`a.bin` is not text; only text can be attached",
+            ),
+        ] {
+            std::fs::write(folder.path().join(name), content).unwrap();
+            let failed = attach_in(folder.path(), &format!("see @{name}")).unwrap_err();
+            assert_eq!(failed.message, expected);
+        }
+        std::fs::write(folder.path().join("a"), vec![b'x'; 190_000]).unwrap();
+        for name in ["b", "c"] {
+            std::fs::copy(folder.path().join("a"), folder.path().join(name)).unwrap();
+        }
+        let failed = attach_in(folder.path(), "@a @b @c").unwrap_err();
+        assert_eq!(
+            failed.message,
+            "the attached files have more than 500 kB in all"
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! What a person changes about a chat of a home: its model, and its last exchange.
+
+use deft_wire::Failure;
+
+use super::host::Host;
+use super::{ChatControls, ChatModel, Later, Talk, UndoneExchange};
+use crate::app::failure;
+
+impl ChatControls for Host {
+    fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>> {
+        Box::pin(async move {
+            let agents = self.engine.agents();
+            let usual = agents.model_for(agent).ok();
+            let models = agents.models();
+            let all = models.list().iter().map(|options| ChatModel {
+                name: options.name.clone(),
+                model: options.model.clone(),
+                provider: options.provider.word().to_owned(),
+                usual: usual.as_deref() == Some(&options.name),
+            });
+            Ok(all.collect())
+        })
+    }
+
+    fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>> {
+        Box::pin(async move {
+            if !self.unanswered(conversation).await?.is_empty() {
+                let message = "an answer of this conversation is not complete";
+                return Err(Failure::input("unanswered", message).hint("`/stop` ends it"));
+            }
+            let undone = self.engine.undo_exchange(conversation).await;
+            let undone = undone.map_err(|error| failure(&error))?;
+            Ok(undone.map(|undone| UndoneExchange {
+                run: undone.run,
+                text: undone.text,
+                called: undone.called,
+            }))
+        })
+    }
+}
