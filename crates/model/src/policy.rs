@@ -333,7 +333,8 @@ impl Expect {
 }
 
 impl Budget {
-    fn value(&self) -> Value {
+    /// The value of its key in a file.
+    pub fn value(&self) -> Value {
         object([
             ("tokens", differing(&self.tokens, &None)),
             ("cost_usd", differing(&self.cost_usd, &None)),

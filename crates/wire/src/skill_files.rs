@@ -35,6 +35,66 @@ pub struct ImportReport {
     pub files: Vec<ImportedFile>,
     pub refused: Vec<RefusedFile>,
     pub also_defined: Vec<AlsoDefined>,
+    /// Every skill and agent that was found and not refused.
+    #[serde(default)]
+    pub items: Vec<ImportItem>,
+    /// Agents that were imported, or would be.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// Nodes of workflows of other programs that no step can do.
+    #[serde(default)]
+    pub unmapped: Vec<UnmappedNode>,
+}
+
+/// A skill or an agent, and what the import does to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportItem {
+    pub id: String,
+    pub kind: ImportKind,
+    pub effect: ImportEffect,
+    /// How many files it has.
+    pub files: usize,
+    /// Whether it fires only after `deft skills enable`.
+    pub disabled: bool,
+    /// What is different from its source: settings that are not kept, and what to know before it runs.
+    pub notes: Vec<String>,
+}
+
+/// The form of an imported skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportKind {
+    Skill,
+    ManPage,
+    Domain,
+    Workflow,
+    Playbook,
+    Agent,
+}
+
+impl ImportKind {
+    /// The word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Skill => "skill",
+            Self::ManPage => "man page",
+            Self::Domain => "domain index",
+            Self::Workflow => "workflow",
+            Self::Playbook => "playbook",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// A node of a workflow of another program that keeps the whole workflow from being imported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnmappedNode {
+    /// The file of the workflow.
+    pub path: String,
+    pub node: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub reason: String,
 }
 
 /// A file of the home, and what the import does to it.

@@ -89,7 +89,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "skills import",
         &[
             "deft skills import ~/.claude/skills",
-            "deft skills import ~/.claude/skills --dry-run",
+            "deft skills import github:owner/repo/skills@main --dry-run",
+            "deft skills import crontab",
         ],
     ),
     (
@@ -97,6 +98,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "deft skills export countdown",
             "deft skills export countdown --to out",
+        ],
+    ),
+    (
+        "export",
+        &[
+            "deft export --to claude",
+            "deft export --to claude countdown --dir out",
         ],
     ),
     ("skills prompt", &["deft skills prompt"]),

@@ -26,7 +26,7 @@ pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate
 pub(crate) use setup::{Secrets, Setup};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
-    Skills, Validate,
+    Skills, SourceFormat, Validate,
 };
 pub(crate) use time::{Demo, Jobs, LogForm, Logs, Notices, Status, Tick, Up};
 pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
@@ -129,6 +129,8 @@ pub(crate) enum Command {
     /// List, check, create, import, enable and disable skills
     #[command(subcommand)]
     Skills(Skills),
+    /// Write skills for other programs, such as Claude Code: short for `deft skills export`
+    Export(Export),
     /// Run a skill now and show its progress
     Run(Run),
     /// Chat with an agent, or send one message with `-p`

@@ -148,9 +148,12 @@ pub(crate) enum Format {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Import {
-    /// Files and folders
-    #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
+    /// Files, folders, archives, `github:owner/repo[/path][@ref]`, git addresses, or `crontab`
+    #[arg(required = true, value_name = "SOURCE")]
+    pub sources: Vec<PathBuf>,
+    /// The format of the files, if their names do not tell
+    #[arg(long, value_name = "FORMAT")]
+    pub from: Option<SourceFormat>,
     /// Replace existing skills
     #[arg(long)]
     pub force: bool,
@@ -162,16 +165,27 @@ pub(crate) struct Import {
     pub dry_run: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SourceFormat {
+    /// Lines as `crontab -l` prints them
+    Crontab,
+    /// A workflow that n8n exported
+    N8n,
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Export {
-    /// Ids or names
-    #[arg(required = true, value_name = "NAME")]
+    /// Ids or names [default with `--to`: all skills]
+    #[arg(required_unless_present = "to", value_name = "NAME")]
     pub names: Vec<String>,
-    /// The folder to write to [default: print]
-    #[arg(long, value_name = "DIR")]
+    /// The folder to write to, or `claude` for skills of Claude Code [default: print]
+    #[arg(long, value_name = "DIR|claude")]
     pub to: Option<PathBuf>,
+    /// The folder for `--to claude` [default: `~/.claude/skills`]
+    #[arg(long, value_name = "DIR", requires = "to")]
+    pub dir: Option<PathBuf>,
     /// The dialect to write [default: the files as they are]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dir")]
     pub format: Option<ExportFormat>,
     /// Replace existing files
     #[arg(long)]

@@ -84,6 +84,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         }
         Some(Command::Man { dir }) => man::run(&dir, output),
         Some(Command::Skills(skills)) => run_skills(skills, global, output),
+        Some(Command::Export(args)) => skills::export::run(&args, global, output),
     }
 }
 

@@ -147,7 +147,24 @@ fn a_crontab() {
     let path = bin(&world);
     let mut terminal = start(&world, 80, &[("PATH", path.as_str())]);
     terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    terminal.until("enable them? (y/N)").keys("y").keys(ENTER);
     insta::assert_snapshot!("crontab", decline(terminal));
+    let listed = world
+        .command(&["skills", "list", "cron", "--json"])
+        .env("DEFT_HOME", world.path("user/.deft"))
+        .output();
+    let listed: serde_json::Value = serde_json::from_slice(&listed.unwrap().stdout).unwrap();
+    let skills = listed["skills"].as_array().unwrap();
+    assert_eq!(skills.len(), 2, "{listed:#}");
+    assert!(
+        skills.iter().all(|skill| skill["enabled"] == false),
+        "{listed:#}"
+    );
+    // A second run has nothing left to import.
+    let mut terminal = start(&world, 80, &[("PATH", path.as_str())]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    let again = decline(terminal);
+    assert!(again.contains("all lines are imported already"), "{again}");
 }
 
 /// A key that is typed goes to the secrets, and a model that refuses it can be changed at once.

@@ -29,6 +29,11 @@ pub struct ModelConfig {
 const MAX_TOKENS: u32 = 4096;
 
 impl ModelConfig {
+    /// What the provider calls it.
+    pub fn model(&self) -> Option<String> {
+        self.text("model")
+    }
+
     /// The model as it can be asked, or why it cannot.
     pub fn options(&self, secrets: &dyn SecretSource) -> Result<ModelOptions, Failure> {
         let provider = match self.text("provider").as_deref() {

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Dialect, Skill, Step};
-use deft_registry::LoadedSkill;
+use deft_registry::{LoadedSkill, Snapshot};
 use deft_skillfile::{Schema, is_dotted, render, schema};
 use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport, WrittenExport};
 use deft_wire::{Done, Failure};
 
 use super::catalog::find_file;
 use super::files::{FileRefusal, PlannedFile, check_conflicts, copy_siblings};
+use super::host;
 use crate::workspace::Workspace;
 
 /// The dialect of an exported skill.
@@ -34,8 +35,8 @@ pub struct Export {
     lost: Vec<LostParts>,
 }
 
-/// Reads skills for an export. Without a dialect their files are as they are. `to_folder` says that they
-/// will be written to a folder.
+/// Reads skills for an export, all if none is named. Without a dialect their files are as they are.
+/// `to_folder` says that they will be written to a folder.
 pub fn export(
     workspace: &Workspace,
     names: &[String],
@@ -44,14 +45,38 @@ pub fn export(
 ) -> Done<Export> {
     let snapshot = workspace.library()?.load();
     let mut export = Export::default();
-    for name in names {
-        let loaded = find_file(&snapshot, name)?;
+    for loaded in select(&snapshot, names)? {
         match dialect {
             Some(dialect) => export.convert(loaded, dialect, to_folder)?,
             None => export.copy(loaded)?,
         }
     }
     Ok(export)
+}
+
+/// Reads skills for an export to other hosts: folders of the open format. Without names it reads all.
+pub fn export_for_host(workspace: &Workspace, names: &[String]) -> Done<Export> {
+    let snapshot = workspace.library()?.load();
+    let mut export = Export::default();
+    for loaded in select(&snapshot, names)? {
+        let (files, refused) = host::files(loaded);
+        export.files.extend(files);
+        export.refused.extend(refused);
+    }
+    Ok(export)
+}
+
+/// The named skills, or all.
+fn select<'a>(snapshot: &'a Snapshot, names: &[String]) -> Done<Vec<&'a LoadedSkill>> {
+    if !names.is_empty() {
+        return names.iter().map(|name| find_file(snapshot, name)).collect();
+    }
+    let all: Vec<&LoadedSkill> = snapshot.skills().map(|loaded| &**loaded).collect();
+    if all.is_empty() {
+        return Err(Failure::input("no_skills", "no skills to export")
+            .hint("`deft skills list` shows all skills"));
+    }
+    Ok(all)
 }
 
 impl Export {

@@ -104,17 +104,20 @@ impl PlannedFile {
     /// Writes the file beside its place and moves it there, so that a program that
     /// follows the folder never sees half of it.
     pub(super) fn write(&self) -> Done<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        self.write_to(&self.path)
+    }
+
+    /// The same at another place.
+    pub(super) fn write_to(&self, path: &Path) -> Done<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-        let written = self
-            .fill(&draft)
-            .and_then(|()| fs::rename(&draft, &self.path));
+        let written = self.fill(&draft).and_then(|()| fs::rename(&draft, path));
         written.map_err(|problem| {
             // The draft may not even be there.
             drop(fs::remove_file(&draft));
-            Failure::file(&self.path, "write", &problem)
+            Failure::file(path, "write", &problem)
         })
     }
 

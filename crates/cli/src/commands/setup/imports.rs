@@ -1,14 +1,47 @@
 //! Skills and MCP servers of other hosts: what to take over.
 
-use deft_service::setup;
+use std::path::PathBuf;
+
+use deft_service::skills::ImportRequest;
+use deft_service::{setup, skills};
 use deft_wire::server::ImportedServer;
 use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
 
-use super::SetupRun;
+use super::{IMPORT_CRONTAB, SetupRun};
 use crate::failure::Done;
 use crate::output::counted;
 
 impl SetupRun<'_> {
+    /// Turns the user's crontab into workflows, if a person agrees. True if nothing of it is left to
+    /// import.
+    pub(super) fn import_crontab(&self, lines: usize) -> Done<bool> {
+        let new = skills::import(&self.workspace, &crontab_request(true))?.report;
+        if new.skills.is_empty() && new.refused.is_empty() {
+            self.say("crontab", "all lines are imported already")?;
+            return Ok(true);
+        }
+        let question = "Import your crontab as workflows, disabled until you enable them?";
+        let agreed = match &self.questions {
+            Some(questions) if !new.skills.is_empty() => questions.confirm(question, false)?,
+            Some(_) | None => false,
+        };
+        if !agreed {
+            let lines = counted(lines, "line");
+            let text = format!("{lines}; `{IMPORT_CRONTAB}` turns them into workflows");
+            self.say("crontab", &text)?;
+            return Ok(false);
+        }
+        let report = skills::import(&self.workspace, &crontab_request(false))?.report;
+        let names = report.skills.join("`, `");
+        let mut text = format!("`{names}`, disabled; `deft skills enable NAME` enables one");
+        if !report.refused.is_empty() {
+            let refused = counted(report.refused.len(), "line");
+            text.push_str(&format!("; {refused} refused: `{IMPORT_CRONTAB}` says why"));
+        }
+        self.say("crontab", &text)?;
+        Ok(report.refused.is_empty())
+    }
+
     /// Adds the ticked folders of skills. Those of the current folder are ticked only by a person: a
     /// folder may come from anywhere.
     pub(super) fn add_skills(&self, found: &SetupFindings) -> Done<Vec<String>> {
@@ -117,4 +150,14 @@ fn left_out(names: &[String]) -> String {
 fn quoted(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
+}
+
+/// All jobs of the user's crontab that were not imported before.
+fn crontab_request(dry_run: bool) -> ImportRequest {
+    ImportRequest {
+        paths: vec![PathBuf::from("crontab")],
+        keep: true,
+        dry_run,
+        ..ImportRequest::default()
+    }
 }

@@ -24,7 +24,7 @@ use crate::output::{Output, counted};
 use crate::questions::Questions;
 
 /// The command that imports the user's crontab.
-const IMPORT_CRONTAB: &str = "deft skills import crontab";
+pub(super) const IMPORT_CRONTAB: &str = "deft skills import crontab";
 
 /// Everything that the parts of a setup share.
 struct SetupRun<'a> {
@@ -70,11 +70,7 @@ impl SetupRun<'_> {
         let mut model = self.set_up_model(&found)?;
         let skills = self.add_skills(&found)?;
         let servers = self.import_servers(&found)?;
-        if found.crontab > 0 {
-            let lines = counted(found.crontab, "line");
-            let text = format!("{lines}; `{IMPORT_CRONTAB}` turns them into workflows");
-            self.say("crontab", &text)?;
-        }
+        let crontab_is_taken = found.crontab > 0 && self.import_crontab(found.crontab)?;
         let service = self.install_service(model.as_mut())?;
         let answers = model.as_ref().is_none_or(answers);
         let refused = servers
@@ -84,7 +80,7 @@ impl SetupRun<'_> {
         Ok(SetupReport {
             ok: answers && !refused && !stuck,
             home,
-            next: next_commands(&found, model.as_ref()),
+            next: next_commands(&found, crontab_is_taken, model.as_ref()),
             found,
             model,
             skills,
@@ -183,14 +179,18 @@ fn found_lines(found: &SetupFindings) -> Vec<String> {
     lines
 }
 
-fn next_commands(found: &SetupFindings, model: Option<&SetupModel>) -> Vec<String> {
+fn next_commands(
+    found: &SetupFindings,
+    crontab_is_taken: bool,
+    model: Option<&SetupModel>,
+) -> Vec<String> {
     let mut commands = Vec::new();
     match model {
         Some(model) if answers(model) => commands.push("deft chat"),
         Some(_) => commands.push("deft setup"),
         None => commands.extend(["deft secrets set ANTHROPIC_API_KEY", "deft setup"]),
     }
-    if found.crontab > 0 {
+    if found.crontab > 0 && !crontab_is_taken {
         commands.push(IMPORT_CRONTAB);
     }
     commands.extend(["deft up", "deft doctor"]);

@@ -50,7 +50,8 @@ pub(super) fn decide(
     home: &Home,
     request: &ImportRequest,
 ) -> Vec<ImportDecision> {
-    let snapshot = Snapshot::load(&Options::new(home.roots()), &home.moment());
+    let options = Options::new(home.roots()).with_agents([home.agents()]);
+    let snapshot = Snapshot::load(&options, &home.moment());
     let mut judge = Judge {
         layout: Layout::from_snapshot(&snapshot, &home.skills()),
         snapshot: &snapshot,
@@ -175,13 +176,16 @@ impl Judge<'_> {
 
     /// The file of the home that defines the same thing.
     fn defined(&self, item: &Item) -> Option<PathBuf> {
-        if item.part == Part::Index {
-            let mut files = self.snapshot.files().iter();
-            let index = files.find(|file| file.state == State::Index(item.id.clone()))?;
-            return Some(index.path.to_path_buf());
-        }
-        let loaded = self.snapshot.skill(&item.id)?;
-        Some(loaded.path.to_path_buf())
+        let path = match item.part {
+            Part::Index => {
+                let mut files = self.snapshot.files().iter();
+                let index = files.find(|file| file.state == State::Index(item.id.clone()))?;
+                &index.path
+            }
+            Part::Agent => self.snapshot.agent(&item.id)?.path.as_ref()?,
+            Part::Owner(_) | Part::Page => &self.snapshot.skill(&item.id)?.path,
+        };
+        Some(path.to_path_buf())
     }
 
     fn elsewhere(&self, item: &Item) -> Option<PathBuf> {
@@ -197,10 +201,10 @@ impl Judge<'_> {
     }
 }
 
-/// A domain may have the name of a skill.
+/// A domain or an agent may have the name of a skill.
 fn is_same_thing(one: &Item, other: &Item) -> bool {
-    let is_index = |item: &Item| item.part == Part::Index;
-    one.id == other.id && is_index(one) == is_index(other)
+    let is_skill = |item: &Item| !matches!(item.part, Part::Index | Part::Agent);
+    one.id == other.id && (one.part == other.part || (is_skill(one) && is_skill(other)))
 }
 
 /// A skill that is replaced loses the files that its new version lacks.

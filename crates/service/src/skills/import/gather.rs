@@ -1,44 +1,79 @@
 //! Finds the skills to import, and where each file belongs.
 use std::path::{Path, PathBuf};
 
-use deft_model::{Body, Skill};
-use deft_registry::{
-    FileReport, LoadedSkill, MAX_FILE_BYTES, Options, Snapshot, State, read_regular,
-};
-use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_record, render};
+use deft_model::{Body, Dialect, Role, Skill};
+use deft_registry::{FileReport, LoadedSkill, Options, Snapshot, State};
+use deft_skillfile::{Diagnostic, FileKind, Moment, Severity};
 
+use super::claude::{self, ClaudeFile, ClaudeRole, ConvertedForm, ConvertedPage};
 use super::layout::Part;
 use crate::skills::files::{FileRefusal, PlannedFile, copy_siblings};
-use deft_config::Home;
+use deft_config::{Config, Home};
+use deft_wire::skill_files::{ImportKind, UnmappedNode};
 use deft_wire::{Done, Failure};
 
-/// A skill or the index of a domain, with the files it consists of.
+/// A skill, an agent or the index of a domain, with the files it consists of.
 pub(super) struct Item {
-    /// The id of the skill, or the domain.
+    /// The id of the skill or agent, or the domain.
     pub id: String,
     pub part: Part,
+    pub kind: ImportKind,
     /// The file that defines it where it comes from.
     pub source: PathBuf,
     /// What is to be written; the first file defines it.
     pub files: Vec<PlannedFile>,
     /// Files of it that are not copied.
     pub left_out: Vec<FileRefusal>,
+    /// What is different from the source.
+    pub notes: Vec<String>,
+    /// Whether it fires only after a person enables it.
+    pub disabled: bool,
+    /// Whether it calls `shell.run`.
+    pub runs_programs: bool,
+}
+
+impl Item {
+    pub(super) fn new(id: String, kind: ImportKind, source: &Path, file: PlannedFile) -> Self {
+        let part = match kind {
+            ImportKind::Skill | ImportKind::Playbook => Part::Owner(id.clone()),
+            ImportKind::Domain => Part::Index,
+            ImportKind::ManPage | ImportKind::Workflow => Part::Page,
+            ImportKind::Agent => Part::Agent,
+        };
+        Self {
+            id,
+            part,
+            kind,
+            source: source.to_path_buf(),
+            files: vec![file],
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            disabled: false,
+            runs_programs: false,
+        }
+    }
 }
 
 /// Everything that was found.
-pub(super) struct GatheredSkills {
+pub(super) struct GatheredSkills<'a> {
     pub items: Vec<Item>,
     pub refused: Vec<FileRefusal>,
-    skills: PathBuf,
-    moment: Moment,
+    pub unmapped: Vec<UnmappedNode>,
+    pub(super) skills: PathBuf,
+    agents: PathBuf,
+    config: &'a Config,
+    pub(super) moment: Moment,
 }
 
-impl GatheredSkills {
-    pub(super) fn new(home: &Home) -> Self {
+impl<'a> GatheredSkills<'a> {
+    pub(super) fn new(home: &'a Home) -> Self {
         Self {
             items: Vec::new(),
             refused: Vec::new(),
+            unmapped: Vec::new(),
             skills: home.skills(),
+            agents: home.agents(),
+            config: &home.config,
             moment: home.moment(),
         }
     }
@@ -49,7 +84,7 @@ impl GatheredSkills {
         let name = path.file_name().and_then(|name| name.to_str());
         match (metadata.is_dir(), name.and_then(FileKind::from_name)) {
             (true, _) => self.add_folder(&path.canonicalize().map_err(fail)?),
-            (false, Some(FileKind::Record)) => self.add_record(path),
+            (false, Some(FileKind::Record)) => self.add_json(path),
             (false, Some(FileKind::SkillMd)) => {
                 // The parent of a bare name is empty, which names no folder.
                 let parent = path.parent().filter(|parent| *parent != Path::new(""));
@@ -67,7 +102,7 @@ impl GatheredSkills {
             (false, None) => {
                 let message = format!("`{}` is not a skill file", path.display());
                 return Err(Failure::input("not_a_skill", message)
-                    .hint("deft knows SKILL.md, *.md, *.yaml, *.yml and *.json"));
+                    .hint("deft knows SKILL.md, *.md, *.yaml, *.yml, *.json, *.zip, *.tar, *.tar.gz and *.crontab"));
             }
         }
         Ok(())
@@ -76,13 +111,49 @@ impl GatheredSkills {
     /// Everything that loads from a folder, with the folders it is in.
     fn add_folder(&mut self, root: &Path) {
         let snapshot = Snapshot::load(&Options::new([root.to_path_buf()]), &self.moment);
-        for file in snapshot.files() {
+        let pages = claude::find(root);
+        let is_page = |path: &Path| pages.iter().any(|page| page.path == path);
+        for file in snapshot.files().iter().filter(|file| !is_page(&file.path)) {
             self.add_report(file, &snapshot, root);
         }
+        pages.iter().for_each(|page| self.add_claude(page));
+    }
+
+    /// A page of Claude Code in the form that deft has for it.
+    fn add_claude(&mut self, page: &ClaudeFile) {
+        let converted = match page.role {
+            ClaudeRole::Agent => claude::agent(&page.path, self.config, &self.moment),
+            ClaudeRole::Command => claude::command(page, &self.moment),
+        };
+        match converted {
+            Ok(converted) => self.add_converted(&page.path, converted),
+            Err(reason) => self.refuse(&page.path, reason),
+        }
+    }
+
+    fn add_converted(&mut self, source: &Path, converted: ConvertedPage) {
+        let id = converted.id;
+        let (kind, to) = match converted.form {
+            ConvertedForm::Agent => (ImportKind::Agent, self.agents.join(&id).join("AGENT.md")),
+            ConvertedForm::Playbook => {
+                (ImportKind::Playbook, self.skills.join(&id).join("SKILL.md"))
+            }
+            ConvertedForm::Workflow => {
+                (ImportKind::Workflow, self.skills.join(format!("{id}.yaml")))
+            }
+        };
+        let file = PlannedFile::new(to, converted.content);
+        self.items.push(Item {
+            notes: converted.notes,
+            ..Item::new(id, kind, source, file)
+        });
     }
 
     /// A single file, read as part of the folder it is in.
     fn add_one(&mut self, path: &Path) {
+        if let Some(page) = claude::find_one(path) {
+            return self.add_claude(&page);
+        }
         let parent = path.parent().unwrap_or(Path::new("/"));
         let snapshot = Snapshot::load(&Options::new([parent.to_path_buf()]), &self.moment);
         let mut files = snapshot.files().iter();
@@ -105,7 +176,7 @@ impl GatheredSkills {
             }
             State::Index(domain) => {
                 let to = self.skills.join(domain).join("SKILL.md");
-                self.copy(&file.path, to, domain.clone(), Part::Index);
+                self.copy(&file.path, to, domain.clone(), ImportKind::Domain);
             }
             State::Broken { .. } => self.refuse(&file.path, first_error(&file.diagnostics)),
             State::Shadowed { by, .. } => {
@@ -127,28 +198,38 @@ impl GatheredSkills {
         let id = loaded.skill.id.to_string();
         if !is_skill_md(&loaded.path) {
             let to = self.skills.join(place(loaded, root));
-            self.copy(&loaded.path, to, id, Part::Page);
+            let kind = match loaded.skill.dialect {
+                Dialect::ManPage => ImportKind::ManPage,
+                Dialect::AgentSkills | Dialect::Workflow | Dialect::Record => ImportKind::Workflow,
+            };
+            if let Some(item) = self.copy(&loaded.path, to, id, kind) {
+                item.disabled = is_switched_off(&loaded.skill);
+            }
             return;
         }
         let folder = loaded.path.parent().unwrap_or(root);
         let to = self.skills.join(nested(folder, snapshot));
-        let owner = Part::Owner(id.clone());
-        if let Some(item) = self.copy(&loaded.path, to.join("SKILL.md"), id, owner) {
+        let kind = match loaded.skill.role() {
+            Some(Role::Playbook) => ImportKind::Playbook,
+            Some(Role::Knowledge) | None => ImportKind::Skill,
+        };
+        if let Some(item) = self.copy(&loaded.path, to.join("SKILL.md"), id, kind) {
             let (files, left_out) = copy_siblings(loaded, &to);
+            item.disabled = is_switched_off(&loaded.skill);
             item.files.extend(files);
             item.left_out = left_out;
         }
     }
 
-    fn copy(&mut self, from: &Path, to: PathBuf, id: String, part: Part) -> Option<&mut Item> {
+    fn copy(
+        &mut self,
+        from: &Path,
+        to: PathBuf,
+        id: String,
+        kind: ImportKind,
+    ) -> Option<&mut Item> {
         match PlannedFile::copy(from, to) {
-            Ok(file) => self.items.push(Item {
-                id,
-                part,
-                source: from.to_path_buf(),
-                files: vec![file],
-                left_out: Vec::new(),
-            }),
+            Ok(file) => self.items.push(Item::new(id, kind, from, file)),
             Err(problem) => {
                 self.refuse(from, format!("cannot be read: {problem}"));
                 return None;
@@ -157,51 +238,17 @@ impl GatheredSkills {
         self.items.last_mut()
     }
 
-    /// A record becomes a file of the dialect that can hold it.
-    fn add_record(&mut self, path: &Path) {
-        match read_record(path, &self.moment) {
-            Ok(skill) => {
-                let id = skill.id.to_string();
-                let (below, content, part) = match render::workflow(&skill) {
-                    Some(yaml) => (PathBuf::from(format!("{id}.yaml")), yaml, Part::Page),
-                    None => (
-                        Path::new(&id).join("SKILL.md"),
-                        render::agentskills(&skill),
-                        Part::Owner(id.clone()),
-                    ),
-                };
-                self.items.push(Item {
-                    id,
-                    part,
-                    source: path.to_path_buf(),
-                    files: vec![PlannedFile::new(self.skills.join(below), content)],
-                    left_out: Vec::new(),
-                });
-            }
-            Err(reason) => self.refuse(path, reason),
-        }
-    }
-
-    fn refuse(&mut self, path: &Path, reason: impl Into<String>) {
+    pub(super) fn refuse(&mut self, path: &Path, reason: impl Into<String>) {
         self.refused.push(FileRefusal::new(path, reason));
     }
 }
 
-fn read_record(path: &Path, moment: &Moment) -> Result<Skill, String> {
-    let bytes = read_regular(path, MAX_FILE_BYTES)
-        .map_err(|problem| format!("cannot be read: {problem}"))?;
-    let value =
-        serde_json::from_slice(&bytes).map_err(|problem| format!("it is not JSON: {problem}"))?;
-    let parsed = parse_record(&value, moment);
-    match parsed.document {
-        Some(Document::Skill(skill)) => Ok(*skill),
-        Some(Document::Domain(_) | Document::Agent(_)) | None => {
-            Err(first_error(&parsed.diagnostics))
-        }
-    }
+/// Whether a skill that would fire by itself waits for a person.
+pub(super) fn is_switched_off(skill: &Skill) -> bool {
+    !skill.policy.enabled && skill.timing.is_some()
 }
 
-fn first_error(found: &[Diagnostic]) -> String {
+pub(super) fn first_error(found: &[Diagnostic]) -> String {
     let first = found.iter().find(|one| one.severity == Severity::Error);
     first.map(|one| one.message.clone()).unwrap_or_default()
 }

@@ -16,6 +16,8 @@ pub(in crate::skills) enum Part {
     Index,
     /// A man page or a workflow.
     Page,
+    /// The `AGENT.md` of an agent, which is in no folder of skills.
+    Agent,
 }
 
 /// The skill files below a folder.
@@ -48,6 +50,7 @@ impl Layout {
             Part::Owner(id) => drop(self.folders.insert(folder, Some(id.clone()))),
             Part::Index => drop(self.folders.insert(folder, None)),
             Part::Page => drop(self.pages.insert(file.to_path_buf())),
+            Part::Agent => {}
         }
     }
 
@@ -59,7 +62,7 @@ impl Layout {
                 let hides = self.pages.iter().any(|page| self.is_hidden(page, folder));
                 hides.then(|| self.reason(folder, id))
             }
-            Part::Index => None,
+            Part::Index | Part::Agent => None,
             Part::Page => {
                 let above = file.ancestors().skip(1);
                 let mut above = above.take_while(|folder| folder.starts_with(&self.root));

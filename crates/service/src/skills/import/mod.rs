@@ -1,28 +1,49 @@
-//! Copies skills into the home.
+//! Copies skills into the home: from files and folders, archives, git repositories, crontabs and
+//! workflows of n8n.
 //!
-//! `gather` finds everything, `decide` decides about each skill, and only then is anything written.
+//! `source` reads what a person named, `fetch` brings it to a folder, `gather` finds everything there,
+//! `decide` decides about each skill, and only then does `place` write anything.
 
+mod claude;
+mod crontab;
 mod decide;
+mod escape;
+mod fetch;
 mod gather;
+mod git;
+mod json;
 pub(super) mod layout;
+mod n8n;
+mod place;
 mod report;
+mod scratch;
+mod source;
+mod unpack;
+mod workflow;
 
-use std::fs;
 use std::path::PathBuf;
 
+use deft_config::Home;
 use deft_wire::skill_files::ImportReport;
 use deft_wire::{Done, Failure};
 
+pub use self::crontab::import_crontab;
 use self::decide::{ImportDecision, Verdict, decide};
+use self::fetch::Fetcher;
 use self::gather::GatheredSkills;
-use super::files::{Effect, FileRefusal};
+use self::scratch::Labels;
+pub use self::source::ImportFormat;
+use self::source::Source;
+use super::files::FileRefusal;
 use crate::workspace::Workspace;
 
 /// What to import, and how.
 #[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
-    /// Files and folders.
+    /// Files, folders, archives, addresses of repositories, and the word `crontab`.
     pub paths: Vec<PathBuf>,
+    /// The format of all of them, where their names do not tell it.
+    pub format: Option<ImportFormat>,
     /// Replace existing skills.
     pub force: bool,
     /// Skip existing skills.
@@ -38,14 +59,20 @@ pub struct Import {
     pub report: ImportReport,
     /// Whether skills were refused that `force` or `keep` would let through.
     pub has_conflicts: bool,
+    /// What a person may want to do next.
+    pub hints: Vec<String>,
 }
 
 /// Imports skills into the home.
 pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
     let home = workspace.home()?;
+    let sources = request.paths.iter();
+    let sources = sources.map(|path| Source::parse(path, request.format));
+    let sources = sources.collect::<Done<Vec<Source>>>()?;
+    let mut fetcher = Fetcher::new(workspace);
     let mut gathered = GatheredSkills::new(&home);
-    for path in &request.paths {
-        gathered.add(path)?;
+    for source in &sources {
+        fetcher.gather(source, &mut gathered, &home)?;
     }
     if gathered.items.is_empty() && gathered.refused.is_empty() {
         return Err(
@@ -53,17 +80,42 @@ pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
                 .hint("`deft skills validate PATH` says what deft sees there"),
         );
     }
-    let decided = decide(gathered.items, &home, request);
+    finish(gathered, &home, request, &fetcher.labels)
+}
+
+/// Decides about everything that was found, writes it, and reports.
+fn finish(
+    gathered: GatheredSkills<'_>,
+    home: &Home,
+    request: &ImportRequest,
+    labels: &Labels,
+) -> Done<Import> {
+    let unmapped = gathered.unmapped;
+    let decided = decide(gathered.items, home, request);
     let refused = all_refused(gathered.refused, &decided);
     if !request.dry_run && decided.iter().any(ImportDecision::changes) {
-        home.ensure()?;
-        decided.iter().try_for_each(apply)?;
+        place::place(&decided, home)?;
     }
     let conflict = |one: &ImportDecision| matches!(one.verdict, Verdict::Conflict(_));
     Ok(Import {
-        report: report::report(&decided, &refused, request.dry_run),
+        report: report::report(&decided, &refused, unmapped, request.dry_run, labels),
         has_conflicts: decided.iter().any(conflict),
+        hints: hints(&decided, home),
     })
+}
+
+/// What is left to do before imported skills run.
+fn hints(decided: &[ImportDecision], home: &Home) -> Vec<String> {
+    let mut changed = decided.iter().filter(|one| one.changes());
+    let disabled = changed.clone().find(|one| one.item.disabled);
+    let accept = disabled.map(|one| {
+        let id = &one.item.id;
+        format!("`deft skills enable {id}` accepts a disabled skill; then stop the old schedule, or both run it")
+    });
+    let runs_programs = changed.any(|one| one.item.runs_programs);
+    let shell = (runs_programs && !home.config.tools.shell.enabled)
+        .then(|| "`deft config set tools.shell.enabled true` lets skills run programs".to_owned());
+    accept.into_iter().chain(shell).collect()
 }
 
 /// Everything that is refused, each once however often it was given.
@@ -86,16 +138,4 @@ fn refusals(one: &ImportDecision) -> Vec<FileRefusal> {
         Verdict::Write => one.item.left_out.clone(),
         Verdict::Keep(_) | Verdict::Again => Vec::new(),
     }
-}
-
-fn apply(one: &ImportDecision) -> Done<()> {
-    for (file, effect) in one.item.files.iter().zip(&one.effects) {
-        if *effect != Effect::Same {
-            file.write()?;
-        }
-    }
-    for path in &one.removed {
-        fs::remove_file(path).map_err(|problem| Failure::file(path, "remove", &problem))?;
-    }
-    Ok(())
 }

@@ -2,16 +2,21 @@
 
 use std::path::Path;
 
-use deft_wire::skill_files::{AlsoDefined, ImportEffect, ImportReport, ImportedFile};
+use deft_wire::skill_files::{
+    AlsoDefined, ImportEffect, ImportItem, ImportReport, ImportedFile, RefusedFile, UnmappedNode,
+};
 
 use super::decide::{ImportDecision, Verdict};
 use super::layout::Part;
+use super::scratch::Labels;
 use crate::skills::files::{Effect, FileRefusal};
 
 pub(super) fn report(
     decided: &[ImportDecision],
     refused: &[FileRefusal],
+    unmapped: Vec<UnmappedNode>,
     dry_run: bool,
+    labels: &Labels,
 ) -> ImportReport {
     let also = |one: &ImportDecision| {
         let also = one.also.as_ref()?;
@@ -20,25 +25,72 @@ pub(super) fn report(
             path: also.display().to_string(),
         })
     };
+    let is_skill = |one: &ImportDecision| !matches!(one.item.part, Part::Index | Part::Agent);
+    let is_agent = |one: &ImportDecision| one.item.part == Part::Agent;
+    let is_same = |one: &ImportDecision| one.verdict == Verdict::Write && !one.changes();
+    let is_kept = |one: &ImportDecision| matches!(one.verdict, Verdict::Keep(_));
     ImportReport {
         ok: refused.is_empty(),
         dry_run,
-        skills: skills(decided, ImportDecision::changes),
-        unchanged: skills(decided, |one| {
-            one.verdict == Verdict::Write && !one.changes()
-        }),
-        kept: skills(decided, |one| matches!(one.verdict, Verdict::Keep(_))),
+        skills: ids(decided, |one| is_skill(one) && one.changes()),
+        unchanged: ids(decided, |one| is_skill(one) && is_same(one)),
+        kept: ids(decided, |one| is_skill(one) && is_kept(one)),
         files: decided.iter().flat_map(files).collect(),
-        refused: refused.iter().map(FileRefusal::view).collect(),
+        refused: refused.iter().map(|one| refusal(one, labels)).collect(),
         also_defined: decided.iter().filter_map(also).collect(),
+        items: decided.iter().filter_map(item).collect(),
+        agents: ids(decided, |one| is_agent(one) && one.changes()),
+        unmapped: unmapped
+            .into_iter()
+            .map(|node| shown(node, labels))
+            .collect(),
     }
 }
 
-/// The skills for which something holds, without indexes of domains.
-fn skills(decided: &[ImportDecision], holds: impl Fn(&ImportDecision) -> bool) -> Vec<String> {
-    let skills = decided.iter();
-    let skills = skills.filter(|one| one.item.part != Part::Index && holds(one));
-    skills.map(|one| one.item.id.clone()).collect()
+/// The ids of items for which something holds.
+fn ids(decided: &[ImportDecision], holds: impl Fn(&ImportDecision) -> bool) -> Vec<String> {
+    let items = decided.iter().filter(|one| holds(one));
+    items.map(|one| one.item.id.clone()).collect()
+}
+
+fn refusal(one: &FileRefusal, labels: &Labels) -> RefusedFile {
+    let view = one.view();
+    RefusedFile {
+        path: labels.show(&view.path),
+        reason: labels.show(&view.reason),
+    }
+}
+
+fn shown(node: UnmappedNode, labels: &Labels) -> UnmappedNode {
+    UnmappedNode {
+        path: labels.show(&node.path),
+        ..node
+    }
+}
+
+/// A skill or agent as a whole, unless it is refused or was given before.
+fn item(one: &ImportDecision) -> Option<ImportItem> {
+    let effect = match &one.verdict {
+        Verdict::Refuse(_) | Verdict::Conflict(_) | Verdict::Again => return None,
+        Verdict::Keep(_) => ImportEffect::Kept,
+        Verdict::Write if !one.changes() => ImportEffect::Unchanged,
+        Verdict::Write => {
+            let is_new = one.effects.first() == Some(&Effect::New);
+            if is_new {
+                ImportEffect::New
+            } else {
+                ImportEffect::Replaced
+            }
+        }
+    };
+    Some(ImportItem {
+        id: one.item.id.clone(),
+        kind: one.item.kind,
+        effect,
+        files: one.item.files.len(),
+        disabled: one.item.disabled,
+        notes: one.item.notes.clone(),
+    })
 }
 
 /// The files of a skill with the effect on each.

@@ -1,0 +1,42 @@
+//! Text of other programs inside templates of deft.
+
+/// The text as a template that renders to it: what would begin an expression, a statement or a comment
+/// is written as a text of its own.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, behind) = rest.split_at(at);
+        out.push_str(before);
+        let opening = ["{{", "{%", "{#"]
+            .into_iter()
+            .find(|mark| behind.starts_with(mark));
+        match opening {
+            Some(mark) => {
+                out.push_str(&format!("{{{{ '{mark}' }}}}"));
+                rest = &behind[mark.len()..];
+            }
+            None => {
+                out.push('{');
+                rest = &behind[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn openings_are_texts() {
+        assert_eq!(
+            escape("docker ps --format '{{.Names}}' {% x %} {# y #} {z} {"),
+            "docker ps --format '{{ '{{' }}.Names}}' {{ '{%' }} x %} {{ '{#' }} y #} {z} {"
+        );
+        // Three brackets: the last one must not join the next pair.
+        assert_eq!(escape("{{{"), "{{ '{{' }}{");
+    }
+}

@@ -1,0 +1,64 @@
+//! Workflows that an import writes itself.
+
+use std::sync::Arc;
+
+use deft_model::{
+    Body, Details, Dialect, Object, OpenSpec, Policy, Skill, SkillId, Timing, Trigger, Workflow,
+};
+use deft_skillfile::{Moment, Place, Profile, has_errors, parse, render};
+
+use super::gather::first_error;
+
+/// A workflow with nothing but steps.
+pub(super) fn workflow_skill(id: &str, description: String, workflow: Workflow) -> Skill {
+    Skill {
+        id: SkillId::new(id),
+        name: id.to_owned(),
+        description,
+        domain: None,
+        dialect: Dialect::Workflow,
+        trigger: Trigger::Manual,
+        timing: None,
+        keywords: Vec::new(),
+        priority: 0,
+        details: Details::default(),
+        required_tools: Vec::new(),
+        body: Body::Steps(Box::new(workflow)),
+        policy: Arc::new(Policy::default()),
+        open: OpenSpec::default(),
+        extra: Object::new(),
+    }
+}
+
+/// The trigger of a cron expression.
+pub(super) fn timing(schedule: &str, zone: Option<&str>) -> Timing {
+    let mut config = Object::from_iter([("schedule".to_owned(), schedule.into())]);
+    if let Some(zone) = zone {
+        config.insert("timezone".to_owned(), zone.into());
+    }
+    Timing {
+        schedule: Some(schedule.to_owned()),
+        interval_minutes: None,
+        at: None,
+        delay_seconds: None,
+        event: None,
+        timezone: zone.map(str::to_owned),
+        config,
+    }
+}
+
+/// The file of a workflow, or why it would not load.
+pub(super) fn file(skill: &Skill, moment: &Moment) -> Result<String, String> {
+    let content = render::workflow(skill).unwrap_or_default();
+    let name = format!("{}.yaml", skill.id);
+    let place = Place {
+        file: &name,
+        folder: "skills",
+        domain: None,
+    };
+    let parsed = parse(content.as_bytes(), &place, Profile::Deft, moment);
+    if has_errors(&parsed.diagnostics) {
+        return Err(first_error(&parsed.diagnostics));
+    }
+    Ok(content)
+}
