@@ -41,14 +41,14 @@ fn describe_progress(progress: &DemoProgress) -> String {
             format!("kill -9 {pid}: the process is gone and could not save anything")
         }
         DemoProgress::Resumed { pid } => {
-            format!("process {pid} reads the journal and goes on behind the last step")
+            format!("process {pid} reads the journal and continues after the last finished step")
         }
         DemoProgress::Verifying => "the run is over; what does its journal say?\n".to_owned(),
     }
 }
 
 fn text(report: &CrashReport, color: bool) -> StyledText {
-    let mut text = StyledText::from("step   began  done  before the crash\n");
+    let mut text = StyledText::from("STEP   BEGAN  DONE  BEFORE THE CRASH\n");
     for step in &report.steps {
         text.push(row(step));
     }
