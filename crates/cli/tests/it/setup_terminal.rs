@@ -83,8 +83,10 @@ fn a_key_ends_in_a_chat() {
     terminal
         .keys(ENTER)
         .until("`/help` lists commands")
+        .until_line(">")
         .keys("hello\r");
-    terminal.until("Good morning.").keys("\x04");
+    // A key that comes before the prompt is back is dropped.
+    terminal.until("Good morning.").until_line(">").keys("\x04");
     let raw = terminal.raw.clone();
     let (code, screen) = terminal.end();
     assert_eq!(code, 0, "{screen}");

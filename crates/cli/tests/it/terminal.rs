@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deft_testkit::{Script, server_binary};
 use pty_process::Size;
@@ -145,7 +145,19 @@ impl Terminal {
 
     /// The exit code, or the signal that ended it as shells show it, and the last screen.
     pub(crate) fn end(mut self) -> (i32, String) {
-        let status = self.child.wait().unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("it does not end:\n{}", self.screen());
+            }
+            if let Ok(more) = self.output.recv_timeout(Duration::from_millis(20)) {
+                self.take(&more);
+            }
+        };
         while let Ok(more) = self.output.recv_timeout(Duration::from_millis(200)) {
             self.take(&more);
         }
