@@ -51,6 +51,11 @@ impl Output {
         }
     }
 
+    /// Prints a sentence as data. On a terminal it breaks between words.
+    pub(crate) fn sentence(&self, text: &str) -> Done<()> {
+        self.data(fold(text, self.width()))
+    }
+
     /// Prints a table.
     pub(crate) fn table(&self, table: &Table) -> Done<()> {
         self.data(table.print(Paper {
@@ -121,10 +126,17 @@ impl Output {
             drop(self.document(&failure.document()));
         } else {
             let paint = |code, text| StyledText::paint(code, text, self.styles_stderr());
-            let mut text = paint("1;31", "error").with(format!(": {}", failure.message));
+            let width = message_width();
+            // The word in front is folded with its text and then painted.
+            let line = |word: &str, text: &str| {
+                let folded = fold(&format!("{word}: {text}"), width);
+                folded[word.len()..].to_owned()
+            };
+            let message = line("error", &failure.message);
+            let mut text = paint("1;31", "error").with(message);
             if let Some(hint) = &failure.hint {
                 text = text.with("\n").with(paint("1;36", "hint"));
-                text.push(format!(": {hint}"));
+                text.push(line("hint", hint));
             }
             say(text);
         }

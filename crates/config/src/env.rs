@@ -29,6 +29,8 @@ pub const DEFT_PAGER: &str = "DEFT_PAGER";
 pub const PAGER: &str = "PAGER";
 /// Options of `less`.
 pub const LESS: &str = "LESS";
+/// The characters that `less` shows.
+pub const LESSCHARSET: &str = "LESSCHARSET";
 
 /// The X display, if there is a desktop.
 pub const DISPLAY: &str = "DISPLAY";

@@ -11,6 +11,7 @@ use crate::duration::parse_duration;
 use crate::error::{Error, quote};
 use crate::parse::{EXAMPLES, parse_future, parse_when};
 use crate::prose::{is_time_of_day, is_weekday};
+use crate::words::MONTHS;
 
 /// The two parts of a reminder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,13 +68,61 @@ fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWor
         return Err(Error::new(message).hint(EXAMPLES));
     };
     if start > 0 {
+        if let Some(date) = unread_date(&lower[..start]) {
+            let message = format!(
+                "{} belongs to the time, but it cannot be read",
+                quote(&date)
+            );
+            return Err(Error::new(message).hint("write the day as in `2026-12-31 8:00`"));
+        }
         let (text, when) = words.split_at(start);
+        let text = without_preposition(text);
         return Ok(reminder(&text.join(" "), &when.join(" ")));
     }
     let reads = |length: &usize| parse_when(&words[..*length].join(" "), zone, now).is_ok();
     let length = (1..words.len()).rev().find(reads).unwrap_or(words.len());
     let (when, text) = words.split_at(length);
     Ok(reminder(&text.join(" "), &when.join(" ")))
+}
+
+/// Words at the end of the text that name a day which is not read: with the rest alone the reminder
+/// would come on another one.
+fn unread_date(text: &[&str]) -> Option<String> {
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let is_month = |word: &str| {
+        let word = word.trim_end_matches('.');
+        let mut months = MONTHS.iter().map(|month| month.to_lowercase());
+        months.any(|month| month == word || word.len() == 3 && month.starts_with(word))
+    };
+    let pairs = text.windows(2);
+    let mut dates = pairs.filter(|pair| {
+        is_month(pair[0]) && is_number(pair[1]) || is_number(pair[0]) && is_month(pair[1])
+    });
+    if let Some(date) = dates.next() {
+        return Some(date.join(" "));
+    }
+    let last = *text.last()?;
+    let is_ordinal = |word: &str| {
+        let ends = ["st", "nd", "rd", "th"];
+        is_number(word) && ends.iter().any(|end| word.ends_with(end))
+    };
+    let is_date = |word: &str| is_number(word) && word.contains(['.', '/']);
+    match text {
+        [.., "next" | "last" | "this", "week" | "month" | "year"] => {
+            Some(text[text.len() - 2..].join(" "))
+        }
+        [.., "yesterday" | "last" | "before" | "until"] => Some(last.to_owned()),
+        [.., last] if is_ordinal(last) || is_date(last) => Some((*last).to_owned()),
+        _ => None,
+    }
+}
+
+/// "the meeting on" was followed by a time.
+fn without_preposition<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+    match words {
+        [text @ .., last] if !text.is_empty() && ["on", "at", "the"].contains(last) => text,
+        _ => words,
+    }
 }
 
 /// "me to drink water" is about drinking water.

@@ -12,7 +12,7 @@ use crate::fields::Fields;
 use crate::item::Item;
 use crate::zone::zone_name;
 
-const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",

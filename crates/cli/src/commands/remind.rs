@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::NOTHING_IS_UP;
 use crate::args::{Global, Remind};
+use crate::confirm;
 use crate::failure::Done;
 use crate::output::Output;
 
@@ -23,7 +24,10 @@ pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -
         output.document(change)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(sentence(noun, change, Timestamp::now()))?;
+    output.sentence(&sentence(noun, change, Timestamp::now()))?;
+    if change.change == ScheduleAction::Deleted {
+        output.note(confirm::UNDO);
+    }
     let will_fire = matches!(change.change, ScheduleAction::Set | ScheduleAction::Resumed);
     if let Some(reason) = change.disabled_reason.filter(|_| will_fire) {
         let skill = &change.skill;
@@ -50,7 +54,7 @@ fn sentence(noun: &str, change: &ScheduleChange, now: Timestamp) -> String {
             let skill = &change.skill;
             format!("{name} removed; `{skill}` runs only when asked for")
         }
-        ScheduleAction::Deleted => format!("{name} deleted"),
+        ScheduleAction::Deleted => format!("reminder `{}` deleted", change.name),
     }
 }
 

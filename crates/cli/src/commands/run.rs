@@ -15,11 +15,11 @@ use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::{Screen, Tree};
 use crate::prompt::Prompt;
-use deft_service::App;
 use deft_service::runs::{
     self, Answers, Drive, DrivenRun, PlannedStep, PrepareError, PreparedSkill, RunWork, StartRun,
     Update,
 };
+use deft_service::{App, Lock};
 use deft_wire::FailureKind;
 use deft_wire::model::Object;
 
@@ -83,10 +83,11 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
         output.document(&json!(run))?;
     } else {
         output.data(run.id.as_str())?;
-        output.note(&format!(
-            "it is queued; `deft up` runs it, or `deft runs resume {}`",
-            run.id
-        ));
+        let id = &run.id;
+        output.note(&match Lock::holder(app.home()) {
+            Some(_) => format!("the daemon runs it; `deft runs show {id}` shows how it went"),
+            None => format!("it is queued; `deft up` runs it, or `deft runs resume {id}`"),
+        });
     }
     Ok(ExitCode::SUCCESS)
 }

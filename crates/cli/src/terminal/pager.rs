@@ -144,5 +144,9 @@ fn command() -> Option<Command> {
     if env::get(env::LESS).is_none() {
         command.env(env::LESS, LESS_OPTIONS);
     }
+    if env::get(env::LESSCHARSET).is_none() {
+        // Without a locale less shows names that are not English as bytes.
+        command.env(env::LESSCHARSET, "utf-8");
+    }
     Some(command)
 }

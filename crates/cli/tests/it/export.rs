@@ -136,3 +136,13 @@ fn the_default_skills_pass_the_validator_of_the_open_format() {
     assert_eq!(found["ok"], true, "{found:#}");
     assert!(found["files"].as_array().unwrap().len() > 5);
 }
+
+#[test]
+fn a_mistyped_host_is_no_folder() {
+    let world = crate::daemon::used_home();
+    world.write("home/skills/greet/SKILL.md", crate::support::SKILL);
+    let refused = world.json(&["export", "--to", "cluade", "--json"]);
+    assert_eq!(refused["error"]["code"], "usage", "{refused:#}");
+    assert!(!world.path("cluade").exists());
+    assert_eq!(world.code(&["export", "--to", "./cluade"]), 0);
+}

@@ -58,7 +58,7 @@ fn a_deleted_folder_comes_back_with_all_its_files() {
     let undone = world.run(&["undo"]);
     assert_eq!(
         undone,
-        "exit 0\n--- stdout\nskill `greet` (`[world]/home/skills/greet`) is back\n--- stderr\n"
+        "exit 0\n--- stdout\nbrought back: skill `greet` (`[world]/home/skills/greet`)\n--- stderr\n"
     );
     assert_eq!(ids(&world), ["greet"]);
     assert_eq!(world.read("home/skills/greet/SKILL.md"), SKILL);

@@ -18,6 +18,7 @@ use super::refused;
 use super::source::Source;
 use crate::app::{self, App};
 use crate::lock::Lock;
+use crate::trash;
 use crate::workspace::Workspace;
 
 /// The tool of reminders.
@@ -66,6 +67,7 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     if let Some(row) = row.filter(|row| row.text.origin == SkillOrigin::Record) {
         let content = app.block_on(app.engine.library().content(&row));
         if is_reminder(&content.map_err(|error| app::failure(&error))?) {
+            app.block_on(trash::put_record(&app.engine, app.home(), &skill, row.id))?;
             let deleted = app.block_on(app.engine.library().delete_skill(&target));
             let row = deleted.map_err(|error| app::failure(&error))?;
             return finish(app, &row, ScheduleAction::Deleted);

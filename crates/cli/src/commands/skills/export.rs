@@ -26,6 +26,7 @@ pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
         let complete = write(exported, &folder, args.force, output)?;
         return Ok(ExitCode::from(u8::from(!complete)));
     }
+    check_folder(args)?;
     let dialect = args.format.map(|format| match format {
         ExportFormat::Agentskills => ExportDialect::AgentSkills,
         ExportFormat::Manpage => ExportDialect::ManPage,
@@ -38,6 +39,21 @@ pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
         None => print(&exported, output)?,
     };
     Ok(ExitCode::from(u8::from(!complete)))
+}
+
+/// A bare word is taken for a mistyped host when it would be a new folder with all skills in it.
+fn check_folder(args: &Export) -> Done<()> {
+    let Some(folder) = args.to.as_deref().filter(|_| args.names.is_empty()) else {
+        return Ok(());
+    };
+    if folder.components().count() > 1 || folder.exists() {
+        return Ok(());
+    }
+    let word = folder.display();
+    let message = format!("`{word}` is no host that deft writes skills for");
+    Err(Failure::input("usage", message).hint(format!(
+        "`--to {CLAUDE}`, or `--to ./{word}` for a new folder"
+    )))
 }
 
 /// Where Claude Code looks for the skills of a person.
