@@ -51,11 +51,6 @@ impl Output {
         }
     }
 
-    /// Prints a sentence as data. On a terminal it breaks between words.
-    pub(crate) fn sentence(&self, text: &str) -> Done<()> {
-        self.data(fold(text, self.width()))
-    }
-
     /// Prints a table.
     pub(crate) fn table(&self, table: &Table) -> Done<()> {
         self.data(table.print(Paper {

@@ -24,7 +24,7 @@ pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -
         output.document(change)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.sentence(&sentence(noun, change, Timestamp::now()))?;
+    output.data(sentence(noun, change, Timestamp::now()))?;
     if change.change == ScheduleAction::Deleted {
         output.note(confirm::UNDO);
     }
