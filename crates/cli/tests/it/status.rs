@@ -11,7 +11,7 @@ fn busy() -> World {
     world
         .write(
             "home/skills/publish.yaml",
-            "name: publish\ndescription: Publishes\nsteps:\n  - {id: look, tool: time.now}\n  - {id: send, tool: log, args: {message: out}}\nconfirmations:\n  - {step: send, message: \"Publish release 1.2?\"}\n",
+            "name: publish\ndescription: Publishes\nsteps:\n  - {id: look, tool: time.now}\n  - {id: send, tool: log, args: {message: out}}\nconfirmations:\n  - {step: send, message: \"Publish 1.2?\"}\n",
         )
         .write(
             "home/skills/broken.yaml",
@@ -50,7 +50,7 @@ fn status_as_json_is_typed() {
     assert_eq!(status["active"][0]["skill"], "publish");
     assert_eq!(status["active"][0]["position"]["number"], 2);
     assert_eq!(status["failed"][0]["skill"], "broken");
-    assert_eq!(status["approvals"][0]["message"], "Publish release 1.2?");
+    assert_eq!(status["approvals"][0]["message"], "Publish 1.2?");
     // `deft` alone is the same document.
     assert_eq!(world.json(&["--json"])["failed_total"], 1);
 }
