@@ -167,7 +167,12 @@ fn prompt_and_its_budget() {
 
 #[test]
 fn alone_it_says_what_there_is() {
-    insta::assert_snapshot!(world().run(&[]));
+    let shown = world().run(&[]);
+    // Which day the next fire is on depends on today.
+    let (next, rest): (Vec<&str>, Vec<&str>) =
+        shown.lines().partition(|line| line.starts_with("next "));
+    assert!(next.concat().contains("report"), "{shown}");
+    insta::assert_snapshot!(rest.join("\n"));
     insta::assert_snapshot!(World::new().run(&[]));
 }
 

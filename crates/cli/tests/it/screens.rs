@@ -68,10 +68,14 @@ fn instants(line: &str) -> String {
     for distance in [
         "# s ago",
         "# min ago",
-        "in # s",
+        "in # minutes",
+        "in # minute",
         "in # min",
         "in # hours",
+        "in # hour",
         "in # days",
+        "in # day",
+        "in # s",
     ] {
         line = line.replace(distance, "[distance]");
     }
