@@ -4,8 +4,7 @@ use std::process::ExitCode;
 use deft_service::status::StatusReader;
 use deft_wire::status::StatusView;
 
-use super::status::PLAIN_WIDTH;
-use super::status::render::Frame;
+use super::status;
 use crate::args::Global;
 use crate::failure::Done;
 use crate::output::Output;
@@ -25,14 +24,8 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
         output.data(format!("no home at {home} yet\n\n{}", listed(&NO_HOME)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let frame = Frame {
-        view: &view,
-        zone: reader.zone(),
-        width: output.width().unwrap_or(PLAIN_WIDTH),
-        color: output.styles_stdout(),
-        selected: None,
-    };
-    output.data(frame.text().with("\n").with(listed(&suggestions(&view))))?;
+    let text = status::text(&view, reader.zone(), output).with("\n");
+    output.data(text.with(listed(&suggestions(&view))))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,9 +4,12 @@ use deft_config::{Editor, resolve};
 use deft_wire::Done;
 use deft_wire::server::ImportedServer;
 use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
+use deft_wire::skill_files::ImportReport;
 use serde_json::json;
 
+use super::machine::Machine;
 use crate::servers::{self, ImportOptions};
+use crate::skills;
 use crate::workspace::Workspace;
 
 /// The folders that were found and that the configuration does not have yet.
@@ -15,6 +18,17 @@ pub fn new_skills(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<Foun
     let known = home.roots();
     let is_new = |one: &&FoundSkills| !known.contains(&resolve(&home.path, &one.path));
     Ok(found.skills.iter().filter(is_new).cloned().collect())
+}
+
+/// Turns the crontab of a machine into disabled workflows, or only says which. Jobs that were imported
+/// before are left as they are.
+pub fn import_crontab(
+    workspace: &Workspace,
+    machine: &Machine,
+    dry_run: bool,
+) -> Done<ImportReport> {
+    let text = machine.crontab.as_deref().unwrap_or_default();
+    Ok(skills::import_crontab(workspace, text, dry_run)?.report)
 }
 
 /// Adds folders to `skills.paths`; those that it has already stay once.

@@ -1,9 +1,6 @@
 //! Skills and MCP servers of other hosts: what to take over.
 
-use std::path::PathBuf;
-
-use deft_service::skills::ImportRequest;
-use deft_service::{setup, skills};
+use deft_service::setup;
 use deft_wire::server::ImportedServer;
 use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
 
@@ -15,7 +12,7 @@ impl SetupRun<'_> {
     /// Turns the user's crontab into workflows, if a person agrees. True if nothing of it is left to
     /// import.
     pub(super) fn import_crontab(&self, lines: usize) -> Done<bool> {
-        let new = skills::import(&self.workspace, &crontab_request(true))?.report;
+        let new = setup::import_crontab(&self.workspace, &self.machine, true)?;
         if new.skills.is_empty() && new.refused.is_empty() {
             self.say("crontab", "all lines are imported already")?;
             return Ok(true);
@@ -31,7 +28,7 @@ impl SetupRun<'_> {
             self.say("crontab", &text)?;
             return Ok(false);
         }
-        let report = skills::import(&self.workspace, &crontab_request(false))?.report;
+        let report = setup::import_crontab(&self.workspace, &self.machine, false)?;
         let names = report.skills.join("`, `");
         let mut text = format!("`{names}`, disabled; `deft skills enable NAME` enables one");
         if !report.refused.is_empty() {
@@ -150,14 +147,4 @@ fn left_out(names: &[String]) -> String {
 fn quoted(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
-}
-
-/// All jobs of the user's crontab that were not imported before.
-fn crontab_request(dry_run: bool) -> ImportRequest {
-    ImportRequest {
-        paths: vec![PathBuf::from("crontab")],
-        keep: true,
-        dry_run,
-        ..ImportRequest::default()
-    }
 }

@@ -7,14 +7,17 @@ mod watch;
 use std::process::ExitCode;
 
 use deft_service::status::{StatusReader, status};
+use deft_wire::status::StatusView;
+use jiff::tz::TimeZone;
 
 use crate::args::{Global, Status};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
+use crate::terminal::StyledText;
 use render::Frame;
 
 /// How wide the screen is for a reader without a terminal.
-pub(crate) const PLAIN_WIDTH: usize = 100;
+const PLAIN_WIDTH: usize = 100;
 
 pub(crate) fn run(args: &Status, global: &Global, output: &Output) -> Done {
     if args.watch {
@@ -30,13 +33,18 @@ pub(crate) fn run(args: &Status, global: &Global, output: &Output) -> Done {
     }
     let mut reader = StatusReader::open(&global.workspace())?;
     let view = reader.read()?;
+    output.data(text(&view, reader.zone(), output))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The screen as it is printed once.
+pub(super) fn text(view: &StatusView, zone: &TimeZone, output: &Output) -> StyledText {
     let frame = Frame {
-        view: &view,
-        zone: reader.zone(),
+        view,
+        zone,
         width: output.width().unwrap_or(PLAIN_WIDTH),
         color: output.styles_stdout(),
         selected: None,
     };
-    output.data(frame.text())?;
-    Ok(ExitCode::SUCCESS)
+    frame.text()
 }
