@@ -96,6 +96,9 @@ pub trait RunHistory: Send + Sync {
     /// How many runs match; the limit is ignored.
     fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64>;
 
+    /// The sequence number of the newest event that was ever stored; 0 before the first one.
+    fn newest_event(&self) -> Answer<'_, u64>;
+
     /// Events after a sequence number, of one run or of all, oldest first.
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>>;
 }

@@ -4,6 +4,7 @@
 //! Not here: how a shape is filled (the crate that knows the value: `workflow`, `engine` or
 //! `service`), and how it is printed (a front end).
 
+pub mod api;
 pub mod approval;
 pub mod budget;
 pub mod chat;
@@ -18,9 +19,11 @@ mod failure;
 pub mod home;
 pub mod interruption;
 pub mod job;
+pub mod listener;
 pub mod log;
 pub mod model;
 pub mod notice;
+pub mod problem;
 pub mod run;
 pub mod sarif;
 pub mod schedule;

@@ -97,6 +97,16 @@ fn call_in_engine(
     })
 }
 
+/// Calls a tool with the servers of a daemon.
+pub async fn call_live(app: &App, request: ToolRequest) -> Result<ToolReply, CallFailure> {
+    let router = app.engine.router();
+    let name = request.tool.clone();
+    let result = send(router, request, std::future::pending()).await;
+    let found = router.find(&name);
+    let misnamed = matches!(found, ToolLookup::Missing { .. } | ToolLookup::Ambiguous(_));
+    finish(result, misnamed)
+}
+
 async fn send(
     router: &Router,
     request: ToolRequest,

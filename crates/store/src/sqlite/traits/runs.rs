@@ -96,6 +96,10 @@ impl RunHistory for Sqlite {
         self.readers.read(move |db| list::count(db, &filter))
     }
 
+    fn newest_event(&self) -> Answer<'_, u64> {
+        self.readers.read(list::newest_event)
+    }
+
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {
         let run = run.cloned();
         self.readers

@@ -1,0 +1,6 @@
+//! The API of a running `deft up`, over real sockets.
+
+mod access;
+mod client;
+mod feed;
+mod routes;

@@ -1,0 +1,82 @@
+//! deft over HTTP: a listener inside the daemon, with a token, for programs on this machine.
+//!
+//! Every request goes through `guard.rs` (who asks, from where, how often). Not here: what a request does, which is
+//! the part of `service`, and shapes, which are the part of `wire`.
+
+mod access;
+mod context;
+mod dispatch;
+mod feed;
+mod guard;
+mod health;
+mod hosts;
+mod listen;
+mod openapi;
+#[cfg(test)]
+mod openapi_tests;
+mod rate;
+mod replies;
+mod reply;
+mod request_id;
+mod route;
+mod router;
+mod routes;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use deft_service::daemon::{Guest, Host};
+use deft_service::tokens;
+use deft_wire::Done;
+use deft_wire::listener::ListenerState;
+use tokio::task::JoinHandle;
+
+use crate::access::TokenBook;
+use crate::context::Server;
+use crate::feed::Hub;
+use crate::hosts::AllowedHosts;
+use crate::rate::RateLimit;
+use crate::replies::Replies;
+
+/// Starts to listen as the configuration says. A daemon works without it: what goes wrong is logged and reported.
+pub fn start(host: Host) -> Guest {
+    if !host.config.enabled {
+        return Guest::default();
+    }
+    match begin(host) {
+        Ok((address, task)) => Guest {
+            state: Some(ListenerState::at(format!("http://{address}"))),
+            task: Some(task),
+        },
+        Err(failure) => {
+            tracing::warn!(
+                hint = failure.hint,
+                "the API is not served: {}",
+                failure.message
+            );
+            Guest {
+                state: Some(ListenerState::failed(&failure)),
+                task: None,
+            }
+        }
+    }
+}
+
+fn begin(host: Host) -> Done<(SocketAddr, JoinHandle<()>)> {
+    let (listener, address) = listen::bind(&host.config.listen)?;
+    let token = tokens::owner_token(host.app.home())?;
+    let server = Arc::new(Server {
+        app: host.app,
+        workspace: host.workspace,
+        tokens: TokenBook::new(&token),
+        hosts: AllowedHosts::new(&host.config.listen),
+        rate: RateLimit::default(),
+        replies: Replies::default(),
+        hub: Hub::new(),
+        stop: host.stop,
+    });
+    let hub = Arc::clone(&server);
+    tokio::spawn(async move { hub.hub.follow(Arc::clone(&hub.app), hub.stop.clone()).await });
+    let task = tokio::spawn(listen::serve(listener, server));
+    Ok((address, task))
+}
