@@ -1,15 +1,8 @@
 //! Who asks: the token of a request, and what it allows.
 
 use axum::http::{HeaderMap, Uri, header};
+use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
-use sha2::{Digest, Sha256};
-
-use crate::route::Scope;
-
-/// The tokens that are accepted, as hashes.
-pub(crate) struct TokenBook {
-    owner: [u8; 32],
-}
 
 /// Who sends a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,27 +29,6 @@ impl Caller {
         let hint = format!("`deft tokens add NAME --scope {needed}` makes a token that may");
         Err(Failure::input("scope", message).hint(hint))
     }
-}
-
-impl TokenBook {
-    pub(crate) fn new(owner: &str) -> Self {
-        Self {
-            owner: digest(owner),
-        }
-    }
-
-    /// The caller that a token belongs to. Hashes are compared, so that the time says nothing about the token.
-    pub(crate) fn find(&self, token: &str) -> Option<Caller> {
-        let given = digest(token);
-        (given == self.owner).then(|| Caller {
-            name: "owner".to_owned(),
-            scope: Scope::Admin,
-        })
-    }
-}
-
-fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
 }
 
 /// The token of a request: its header, or `?token=` for browsers, which cannot set headers of a WebSocket.
@@ -117,12 +89,5 @@ mod tests {
         assert_eq!(read(Some("Basic abc"), "/", false), None);
         assert_eq!(read(Some("abc"), "/", false), None);
         assert_eq!(read(None, "/", false), None);
-    }
-
-    #[test]
-    fn only_the_token_itself_is_accepted() {
-        let book = TokenBook::new("deft_secret");
-        assert!(book.find("deft_secret").is_some());
-        assert!(book.find("deft_secre").is_none() && book.find("").is_none());
     }
 }

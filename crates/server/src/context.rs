@@ -1,16 +1,22 @@
 //! What every request can reach.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use deft_service::audit::AuditLog;
+use deft_service::tokens::TokenBook;
 use deft_service::{App, Workspace};
 use deft_wire::{Done, Failure};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::TokenBook;
 use crate::feed::Hub;
 use crate::hosts::AllowedHosts;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
+
+/// The address of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// The server and the daemon it lives in.
 pub(crate) struct Server {
@@ -21,6 +27,7 @@ pub(crate) struct Server {
     pub(crate) rate: RateLimit,
     pub(crate) replies: Replies,
     pub(crate) hub: Hub,
+    pub(crate) audit: AuditLog,
     /// Told when the daemon stops.
     pub(crate) stop: CancellationToken,
 }

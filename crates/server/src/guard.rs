@@ -5,18 +5,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{Method, Response};
 use axum::middleware::Next;
+use deft_service::tokens::TokenOwner;
 use deft_wire::Done;
+use deft_wire::token::{AuditEntry, TokenScope as Scope};
+use jiff::Timestamp;
 
 use crate::access::{self, Caller};
-use crate::context::Server;
+use crate::context::{Peer, Server};
 use crate::rate::RequestKind;
 use crate::reply;
 use crate::request_id::{HEADER, RequestId};
-use crate::route::Scope;
 
 /// Pages that need no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
@@ -24,6 +26,7 @@ const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 /// Lets a request through, or answers it with a problem.
 pub(crate) async fn guard(
     State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
@@ -33,9 +36,21 @@ pub(crate) async fn guard(
     let path = request.uri().path().to_owned();
     let mut response = match admit(&server, &request) {
         Ok(caller) => {
+            let who = caller.name.clone();
             request.extensions_mut().insert(caller);
             request.extensions_mut().insert(id.clone());
-            next.run(request).await
+            let response = next.run(request).await;
+            if !is_read(&method) {
+                server.audit.note(&AuditEntry {
+                    timestamp: Timestamp::now(),
+                    who,
+                    from: peer.0.to_string(),
+                    what: format!("{method} {path}"),
+                    status: response.status().as_u16(),
+                    request_id: id.0.clone(),
+                });
+            }
+            response
         }
         Err(failure) => reply::problem(&failure, &id),
     };
@@ -67,7 +82,7 @@ fn admit(server: &Server, request: &Request) -> Done<Caller> {
         found.ok_or_else(|| access::unauthorized("the token is not valid"))
     });
     let caller = match found {
-        Ok(caller) => caller,
+        Ok(TokenOwner { name, scope }) => Caller { name, scope },
         Err(failure) => {
             server.rate.check("", RequestKind::Refused, now)?;
             return Err(failure);

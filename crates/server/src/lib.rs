@@ -25,13 +25,13 @@ mod routes;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use deft_service::audit::AuditLog;
 use deft_service::daemon::{Guest, Host};
-use deft_service::tokens;
+use deft_service::tokens::TokenBook;
 use deft_wire::Done;
 use deft_wire::listener::ListenerState;
 use tokio::task::JoinHandle;
 
-use crate::access::TokenBook;
 use crate::context::Server;
 use crate::feed::Hub;
 use crate::hosts::AllowedHosts;
@@ -64,15 +64,16 @@ pub fn start(host: Host) -> Guest {
 
 fn begin(host: Host) -> Done<(SocketAddr, JoinHandle<()>)> {
     let (listener, address) = listen::bind(&host.config.listen)?;
-    let token = tokens::owner_token(host.app.home())?;
+    let home = host.app.home().to_owned();
     let server = Arc::new(Server {
         app: host.app,
         workspace: host.workspace,
-        tokens: TokenBook::new(&token),
+        tokens: TokenBook::open(&home)?,
         hosts: AllowedHosts::new(&host.config.listen),
         rate: RateLimit::default(),
         replies: Replies::default(),
         hub: Hub::new(),
+        audit: AuditLog::open(&home, host.log_limits),
         stop: host.stop,
     });
     let hub = Arc::clone(&server);

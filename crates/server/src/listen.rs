@@ -15,8 +15,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower_http::add_extension::AddExtension;
 
-use crate::context::Server;
+use crate::context::{Peer, Server};
 use crate::router;
 
 /// How long a client may take to send the head of a request.
@@ -86,14 +87,15 @@ pub(crate) async fn serve(listener: TcpListener, server: Arc<Server>) {
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => break,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             // Usually there are too many open files; the next try may work.
             tokio::time::sleep(NO_SOCKET).await;
             continue;
         };
         match Arc::clone(&places).try_acquire_owned() {
             Ok(place) => {
-                let (router, stop) = (router.clone(), stop.clone());
+                let router = AddExtension::new(router.clone(), Peer(peer));
+                let stop = stop.clone();
                 connections.spawn(async move {
                     answer(stream, router, stop).await;
                     drop(place);
@@ -109,7 +111,7 @@ pub(crate) async fn serve(listener: TcpListener, server: Arc<Server>) {
 }
 
 /// Serves one connection. A request that is under way when the daemon stops is answered, unless it takes long.
-async fn answer(stream: TcpStream, router: Router, stop: CancellationToken) {
+async fn answer(stream: TcpStream, router: AddExtension<Router, Peer>, stop: CancellationToken) {
     // Small replies are sent at once; where that cannot be set they are sent all the same.
     drop(stream.set_nodelay(true));
     let service = TowerToHyperService::new(router);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
+use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
 use schemars::generate::SchemaGenerator;
@@ -25,28 +26,6 @@ pub(crate) enum Verb {
     Post,
     Put,
     Delete,
-}
-
-/// What a token has to allow. Each includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Scope {
-    /// Looking.
-    Read,
-    /// Running skills and answering questions.
-    Run,
-    /// Changing skills, schedules and settings.
-    Admin,
-}
-
-impl Scope {
-    /// Its word.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Run => "run",
-            Self::Admin => "admin",
-        }
-    }
 }
 
 /// No query, or no body.
@@ -125,7 +104,6 @@ pub(crate) struct Route {
     pub(crate) reply: Shape,
     /// The statuses of success.
     pub(crate) statuses: &'static [u16],
-    /// How long the request itself may take.
     pub(crate) handler: Handler,
     /// Whether a repeated `Idempotency-Key` is answered with the reply that is kept; starting a run has a key of its
     /// own, which never expires.

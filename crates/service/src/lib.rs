@@ -6,6 +6,7 @@
 pub mod app;
 pub mod approvals;
 pub mod ask;
+pub mod audit;
 pub mod budget;
 pub mod commands;
 pub mod daemon;

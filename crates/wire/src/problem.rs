@@ -95,7 +95,6 @@ impl ProblemStatus {
 const STATUSES: &[(&str, ProblemStatus)] = &[
     ("already_answered", ProblemStatus::Conflict),
     ("body_too_large", ProblemStatus::PayloadTooLarge),
-    ("busy", ProblemStatus::Unavailable),
     ("changed_file", ProblemStatus::Conflict),
     ("exists", ProblemStatus::Conflict),
     ("forbidden_host", ProblemStatus::Forbidden),
@@ -123,6 +122,7 @@ const STATUSES: &[(&str, ProblemStatus)] = &[
     ("unknown_notice", ProblemStatus::NotFound),
     ("unknown_run", ProblemStatus::NotFound),
     ("unknown_skill", ProblemStatus::NotFound),
+    ("unknown_token", ProblemStatus::NotFound),
 ];
 
 impl Failure {

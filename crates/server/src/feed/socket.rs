@@ -11,16 +11,17 @@ use axum::http::{Response, Uri};
 use axum::response::IntoResponse;
 use deft_service::approvals;
 use deft_wire::api::{SocketReply, SocketRequest};
+use deft_wire::token::{AuditEntry, TokenScope as Scope};
 use deft_wire::{Done, Failure};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::sse::read_query;
 use super::subscription::{News, Subscription};
 use crate::access::Caller;
-use crate::context::Server;
+use crate::context::{Peer, Server};
 use crate::reply;
 use crate::request_id::RequestId;
-use crate::route::Scope;
 
 /// The largest message of a client.
 const MAX_MESSAGE: usize = 64 * 1024;
@@ -36,6 +37,7 @@ pub(crate) async fn upgrade(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
     Extension(caller): Extension<Caller>,
+    Extension(peer): Extension<Peer>,
     uri: Uri,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response<Body> {
@@ -49,6 +51,7 @@ pub(crate) async fn upgrade(
         caller,
         subscription,
         id,
+        peer,
     };
     upgrade
         .max_message_size(MAX_MESSAGE)
@@ -77,6 +80,7 @@ struct Client {
     caller: Caller,
     subscription: Subscription,
     id: RequestId,
+    peer: Peer,
 }
 
 /// Why a socket ends.
@@ -117,10 +121,20 @@ impl Client {
                 return self.say(socket, &self.refusal(&failure)).await;
             }
         };
-        let reply = match self.confirm(text.as_str()).await {
-            Ok(reply) => reply,
-            Err(failure) => self.refusal(&failure),
+        let confirmed = self.confirm(text.as_str()).await;
+        let status = match &confirmed {
+            Ok(_) => 200,
+            Err(failure) => failure.status().number(),
         };
+        self.server.audit.note(&AuditEntry {
+            timestamp: Timestamp::now(),
+            who: self.caller.name.clone(),
+            from: self.peer.0.to_string(),
+            what: "confirm on the WebSocket".to_owned(),
+            status,
+            request_id: self.id.0.clone(),
+        });
+        let reply = confirmed.unwrap_or_else(|failure| self.refusal(&failure));
         self.say(socket, &reply).await
     }
 

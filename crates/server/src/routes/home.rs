@@ -9,7 +9,8 @@ use deft_wire::secret::SecretList;
 use deft_wire::setting::{SettingChanged, SettingList};
 use deft_wire::status::StatusView;
 
-use crate::route::{Call, Nothing, Route, Scope, Verb};
+use crate::route::{Call, Nothing, Route, Verb};
+use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read};

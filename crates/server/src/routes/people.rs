@@ -13,7 +13,8 @@ use deft_wire::job::{JobDocument, JobsHalted};
 use deft_wire::notice::NoticesQueued;
 
 use super::{next_cursor, page_size};
-use crate::route::{Call, Nothing, Route, Scope, Verb};
+use crate::route::{Call, Nothing, Route, Verb};
+use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     [approval_routes(), notice_routes(), job_routes()].concat()

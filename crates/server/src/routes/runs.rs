@@ -16,7 +16,8 @@ use futures_util::future::BoxFuture;
 
 use super::{next_cursor, page_size};
 use crate::context::Server;
-use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Scope, Verb};
+use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Verb};
+use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Read, Run};

@@ -5,7 +5,8 @@ use deft_wire::Done;
 use deft_wire::api::{FiresQuery, PreviewQuery, ScheduleRequest};
 use deft_wire::schedule::{FiresView, ScheduleChange, ScheduleList};
 
-use crate::route::{Call, Nothing, Route, Scope, Verb};
+use crate::route::{Call, Nothing, Route, Verb};
+use deft_wire::token::TokenScope as Scope;
 
 /// The most fires of an answer.
 const MOST_FIRES: u32 = 1000;

@@ -8,7 +8,8 @@ use deft_wire::diagnostic::ValidatedFile;
 use deft_wire::skill::{DeletedSkill, SkillDocument, SkillList, SkillView};
 use deft_wire::{Done, Failure};
 
-use crate::route::{Call, Nothing, Route, Scope, Verb};
+use crate::route::{Call, Nothing, Route, Verb};
+use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read};

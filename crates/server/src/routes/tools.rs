@@ -9,7 +9,8 @@ use deft_wire::tool::{ToolCatalog, ToolDocument, ToolList, ToolRefusal, ToolRepl
 use deft_wire::{Done, Failure, FailureKind};
 use futures_util::future::BoxFuture;
 
-use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Scope, Verb};
+use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Verb};
+use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Read, Run};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_channels::{self as channels, LiveChannel, Tell};
-use deft_config::{Home, ServerConfig};
+use deft_config::{Home, LogLimits, ServerConfig};
 use deft_engine::Engine;
 use deft_model::Trigger;
 use deft_registry::{Registry, State};
@@ -78,6 +78,8 @@ pub struct Host {
     pub workspace: Workspace,
     /// Where to listen.
     pub config: ServerConfig,
+    /// How much is kept of its log.
+    pub log_limits: LogLimits,
     /// Told when the daemon stops.
     pub stop: CancellationToken,
 }
@@ -252,6 +254,7 @@ impl Daemon {
                 quiet: true,
             },
             config: self.home.config.server.clone(),
+            log_limits: self.home.config.logs.limits,
             stop: stop.clone(),
         }
     }

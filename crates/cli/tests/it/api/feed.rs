@@ -20,8 +20,9 @@ const ASKING: &str = "\
 name: asking
 description: Asks first
 steps:
-  - {id: ask, confirm: \"Go on?\"}
   - {id: say, tool: log, args: {message: done}}
+confirmations:
+  - {step: say, message: \"Go on?\"}
 ";
 
 fn world() -> World {

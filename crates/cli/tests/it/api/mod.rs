@@ -4,3 +4,4 @@ mod access;
 mod client;
 mod feed;
 mod routes;
+mod tokens;

@@ -11,11 +11,11 @@ const NOTE: &str = "\
 name: note
 description: Writes a line
 inputs:
-  text: {type: string, required: true}
+  - {name: text, type: string, required: true}
 steps:
-  - {id: say, tool: log, args: {message: \"{{ text }}\"}}
+  - {id: say, tool: log, args: {message: \"{{ inputs.text }}\"}}
 outputs:
-  said: \"{{ text }}\"
+  said: \"{{ inputs.text }}\"
 ";
 
 /// Asks before its only step.
@@ -23,8 +23,9 @@ const ASKING: &str = "\
 name: asking
 description: Asks first
 steps:
-  - {id: ask, confirm: \"Go on?\"}
   - {id: say, tool: log, args: {message: done}}
+confirmations:
+  - {step: say, message: \"Go on?\"}
 ";
 
 fn world() -> World {
