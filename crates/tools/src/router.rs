@@ -132,9 +132,8 @@ impl Router {
                     .map_err(|failure| redaction.failure(failure))
             }
             Target::Server(server) => {
-                server
-                    .call(&entry.info.name, arguments, &call.key, &limit)
-                    .await
+                // Boxed, so that the future of a local tool is small.
+                Box::pin(server.call(&entry.info.name, arguments, &call.key, &limit)).await
             }
         };
         let answer = answer.map_err(|failure| hidden(failure, secrets))?;
