@@ -102,7 +102,9 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
     if let Some(hint) = hint {
         output.complain(&format!("hint: {hint}"));
     }
-    let hinted = hint.is_some_and(|hint| hint.contains("resume"));
+    // The hint of a call that was cut off names `deft runs resume` itself.
+    let cut_off = error.is_some_and(|error| error.class == FailureClass::Interrupted);
+    let hinted = cut_off && hint.is_some();
     let resumable = matches!(
         outcome,
         Outcome::Interrupted | Outcome::Error | Outcome::Cancelled
