@@ -28,8 +28,8 @@ pub(super) struct Item {
     pub notes: Vec<String>,
     /// Whether it fires only after a person enables it.
     pub disabled: bool,
-    /// Whether it calls `shell.run`.
-    pub runs_programs: bool,
+    /// Tools of deft that its steps call, where another format is converted.
+    pub tools: Vec<String>,
 }
 
 impl Item {
@@ -49,7 +49,7 @@ impl Item {
             left_out: Vec::new(),
             notes: Vec::new(),
             disabled: false,
-            runs_programs: false,
+            tools: Vec::new(),
         }
     }
 }
