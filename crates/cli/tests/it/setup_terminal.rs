@@ -146,6 +146,34 @@ fn files_of_another_host() {
     assert_eq!(world.read("user/.deft/config.toml"), config);
 }
 
+/// What `deft export` wrote for another host is no news to this home.
+#[test]
+fn exported_skills_are_not_proposed() {
+    let world = World::new();
+    world
+        .write("user/.deft/skills/greet/SKILL.md", SKILL)
+        .write("user/.deft/skills/email/send.md", crate::support::PAGE);
+    let mut export = world.command(&["export", "--to", "claude"]);
+    let home = world.path("user/.deft");
+    let exported = export.env("DEFT_HOME", &home).output().unwrap();
+    assert!(exported.status.success(), "{exported:?}");
+    assert!(world.path("user/.claude/skills/greet/SKILL.md").exists());
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    let screen = decline(terminal);
+    assert!(
+        screen.contains("all skills that were found are read already"),
+        "{screen}"
+    );
+    // A skill that another host got from elsewhere is.
+    let other = SKILL.replace("greet", "other");
+    world.write("user/.claude/skills/other/SKILL.md", other);
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    terminal.until("~/.claude/skills (1 skill)").keys(ENTER);
+    decline(terminal);
+}
+
 #[test]
 fn a_crontab() {
     let world = World::new();

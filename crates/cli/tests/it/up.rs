@@ -415,3 +415,21 @@ fn stopping_waits_for_what_runs_and_not_for_ever() {
         next.stop();
     }
 }
+
+/// Files that others hide are one line, however many they are.
+#[test]
+fn hidden_files_are_counted() {
+    let world = used_home();
+    world.write("home/config.toml", "[skills]\npaths = [\"more\"]\n");
+    for name in ["one", "two", "three"] {
+        let text = TICKING.replace("ticking", name);
+        world
+            .write(&format!("home/skills/{name}.yaml"), &text)
+            .write(&format!("home/more/{name}.yaml"), &text);
+    }
+    let said = Daemon::start(&world).stop();
+    let line =
+        "3 skill files hidden by others of the same name hint=\"`deft skills doctor` says which\"";
+    assert!(said.contains(line), "{said}");
+    assert_eq!(said.matches("hidden by").count(), 1, "{said}");
+}

@@ -39,4 +39,5 @@ pub use validate::{ValidationProfile, validate, validate_file};
 pub use watch::{SkillFileChange, SkillWatch};
 
 pub(crate) use examine::{SkillHealth, health};
+pub(crate) use host::exported_name;
 pub(crate) use view::zone;
