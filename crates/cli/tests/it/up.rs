@@ -31,7 +31,18 @@ fn the_first_start_shows_life() {
     let mut daemon = Daemon::start(&world);
     daemon.until("this home is new: 26 files were put into its `skills` folder");
     daemon.until("deft run countdown");
-    daemon.until("notice: ticking: tick, tock");
+    daemon.until("INFO notice: ticking: tick, tock");
+    daemon.until("INFO `ticking` succeeded run=run_");
+    // The log has the same lines with the same time.
+    let logged = world.run(&["logs", "-n", "500"]);
+    let time = "2026-01-31 09:00:00".len();
+    for text in [
+        " INFO  notice: ticking: tick, tock",
+        " INFO  `ticking` succeeded run=",
+    ] {
+        let mut rests = logged.lines().filter_map(|line| line.get(time..));
+        assert!(rests.any(|rest| rest.starts_with(text)), "{logged}");
+    }
     let line = wait_for("the log of notices", || {
         let log = std::fs::read_to_string(world.path("home/logs/notices.log")).ok()?;
         let line = log.lines().find(|line| line.contains("tick, tock"))?;
