@@ -211,12 +211,7 @@ impl Router {
 
     /// Why there is no such tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
-        let builtins = self.inner.builtins.lock();
-        if let Some(tool) = builtins.get(name) {
-            return tool.switched_off();
-        }
-        let known = self.switched_off_server(name);
-        if let Some(failure) = known.or_else(|| self.disabled_tool(name)) {
+        if let Some(failure) = self.switched_off(name) {
             return failure;
         }
         if unreachable.is_empty() {

@@ -34,7 +34,10 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
     let value = match Questions::new(global, output) {
         Some(questions) => {
             let question = format!("Value of `{name}` (not shown):");
-            questions.hidden_text(&question)?.unwrap_or_default()
+            let typed = questions.hidden_text(&question)?;
+            typed
+                .filter(|text| !text.trim().is_empty())
+                .unwrap_or_default()
         }
         None => piped()?,
     };

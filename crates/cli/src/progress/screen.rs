@@ -49,7 +49,7 @@ pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
 /// Whether lines from elsewhere go to the log instead.
 static IN_LOG: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines from elsewhere are lines of the log: for a process whose stderr no person reads.
+/// From now on lines from elsewhere are lines of the log: for a daemon, whose terminal shows the log.
 pub(crate) fn say_in_log() {
     IN_LOG.store(true, Ordering::Relaxed);
 }

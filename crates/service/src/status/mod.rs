@@ -137,6 +137,7 @@ fn read_files(workspace: &Workspace, version: u64) -> Done<FileState> {
             skill: row.skill.clone(),
             at,
             words: row.words.clone(),
+            once: row.once,
         })
     });
     Ok(FileState {

@@ -215,7 +215,13 @@ fn view(tool: &ToolInfo, approval: deft_wire::tool::ToolApproval) -> ToolView {
 fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     let unknown =
         |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
-    match router.find(name) {
+    let found = router.find(name);
+    if !matches!(found, ToolLookup::Tool(_) | ToolLookup::Ambiguous(_))
+        && let Some(off) = router.switched_off(name)
+    {
+        return unknown(off.message, off.hint.unwrap_or_default());
+    }
+    match found {
         ToolLookup::Tool(tool) => Ok(*tool),
         ToolLookup::Ambiguous(names) => unknown(
             format!("the tool `{name}` could be {}", names.join(" or ")),

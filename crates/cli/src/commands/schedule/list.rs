@@ -50,7 +50,10 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
     let words = &schedule.words;
     // Instants are shown in the zone of the reader; only another one has to be named.
     let foreign = zone.iana_name() != Some(&schedule.zone) && !words.contains(&schedule.zone);
-    let fires = if foreign {
+    let fires = if schedule.once && schedule.next.is_some() {
+        // The column before has the instant.
+        "once".to_owned()
+    } else if foreign {
         format!("{words} ({})", schedule.zone)
     } else {
         words.clone()

@@ -20,6 +20,12 @@ pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
             switched.missing_tools.join("`, `")
         ));
     }
+    for off in switched.switched_off.iter().filter(|_| fires) {
+        output.note(&format!("warning: {}", off.message));
+        if let Some(hint) = &off.hint {
+            output.note(&format!("hint: {hint}"));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
