@@ -9,7 +9,8 @@ use deft_wire::model::visible;
 use parking_lot::Mutex;
 
 use super::Tree;
-use crate::output::say;
+use crate::fold::fold;
+use crate::output::{message_width, say};
 use crate::terminal::{Stream, StyledText};
 
 /// What a person sees of a run on stderr.
@@ -169,7 +170,8 @@ impl State {
             text = StyledText::up(self.drawn).with(StyledText::clear_below());
         }
         self.drawn = 0;
-        say(text.with(std::mem::take(&mut self.held).join("\n")));
+        let lines = std::mem::take(&mut self.held).join("\n");
+        say(text.with(fold(&lines, message_width())));
     }
 
     fn draw(&mut self) {

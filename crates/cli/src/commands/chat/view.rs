@@ -362,7 +362,8 @@ impl State {
 
     fn complain(&mut self, line: impl Into<StyledText>) {
         self.erase();
-        self.look.beside.put(line.into().with("\n"));
+        let line = line.into().fold((self.look.width)());
+        self.look.beside.put(line.with("\n"));
     }
 
     fn erase(&mut self) {

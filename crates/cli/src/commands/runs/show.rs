@@ -32,7 +32,7 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!(RunDocument { run }))?;
     } else {
-        output.data(story(&run, &app.zone))?;
+        output.prose(story(&run, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }
