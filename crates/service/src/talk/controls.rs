@@ -22,6 +22,16 @@ impl ChatControls for Host {
         })
     }
 
+    fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>> {
+        Box::pin(async move {
+            let chosen = self.engine.model_of_conversation(conversation).await;
+            let chosen = chosen.map_err(|error| failure(&error))?;
+            let models = self.engine.agents().models();
+            let is_configured = |name: &String| models.list().iter().any(|one| one.name == *name);
+            Ok(chosen.filter(is_configured))
+        })
+    }
+
     fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>> {
         Box::pin(async move {
             if !self.unanswered(conversation).await?.is_empty() {

@@ -218,6 +218,9 @@ pub trait ChatControls {
     /// The models that are configured; the one that answers for an agent, or for the default one, is marked.
     fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>>;
 
+    /// The model that a person chose for a conversation, if it is still configured.
+    fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>>;
+
     /// Takes back the last exchange of a conversation; none if it has none. An answer that is not
     /// complete is a reason to refuse.
     fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>>;

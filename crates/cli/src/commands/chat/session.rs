@@ -213,6 +213,7 @@ impl Session {
         self.begin();
         self.conversation = Some(found.id.clone());
         self.agent = Some(found.agent);
+        self.model = self.company.talk.chosen_model(&found.id).await?;
         self.catch_up(&found.id).await
     }
 
