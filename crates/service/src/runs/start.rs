@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_engine::{DETACHED, Error, Fire};
-use deft_model::Object;
+use deft_model::{InputType, Object};
 use deft_wire::dry_run::DryRun;
 use deft_wire::run::{RunView, StepStatus};
 use deft_wire::{Done, Failure};
@@ -53,6 +53,8 @@ pub struct InputName<'a> {
     pub name: &'a str,
     /// Whether the skill does not run without it.
     pub needed: bool,
+    /// Whether it is true or false, so that its name alone switches it on.
+    pub is_switch: bool,
 }
 
 /// A step of a skill.
@@ -96,6 +98,7 @@ impl PreparedSkill {
         self.0.inputs().iter().map(|input| InputName {
             name: &input.name,
             needed: input.required && input.default.is_none(),
+            is_switch: input.kind == InputType::Boolean,
         })
     }
 
