@@ -11,7 +11,7 @@ use crate::fold::fold;
 use crate::output::{Output, message_width};
 use crate::terminal::Stream;
 
-/// What is said after a deletion.
+/// The hint after a deletion.
 pub(crate) const UNDO: &str = "hint: `deft undo` brings it back";
 
 /// Whether a person has to be asked.

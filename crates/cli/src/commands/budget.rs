@@ -117,7 +117,7 @@ fn row(scope: &BudgetScope) -> Row {
     ])
 }
 
-/// What calls in progress may still use.
+/// The amount that calls in progress may still use.
 fn held(used: &ScopeUsage) -> String {
     match (used.reserved_tokens, used.reserved_usd) {
         (0, money) if money == Usd::default() => "-".to_owned(),

@@ -101,7 +101,7 @@ pub(crate) struct Driven {
     pub ends: Ends,
 }
 
-/// What a person sees while a run is driven, here or by `runs resume` and `runs rerun`.
+/// The view of a run that is driven, here or by `runs resume` and `runs rerun`.
 pub(crate) struct Watch<'a> {
     pub steps: Vec<PlannedStep>,
     pub yes: bool,

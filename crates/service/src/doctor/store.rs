@@ -1,4 +1,4 @@
-//! What is in the store: skills that are switched off, notices, approvals, runs, and the clock.
+//! The content of the store: skills that are switched off, notices, approvals, runs, and the clock.
 
 use std::sync::Arc;
 

@@ -141,7 +141,7 @@ impl SkillCatalog {
         self.file_row(id).map(|row| &row.standing)
     }
 
-    /// What tools changed about a skill of a file.
+    /// The changes that tools made to a skill of a file.
     pub(super) fn change(&self, id: &str) -> Option<&FileChange> {
         self.changes.get(id)
     }

@@ -1,4 +1,4 @@
-//! What a person changes about a chat of a home: its model, and its last exchange.
+//! The controls of a chat of a home: its model, and its last exchange.
 
 use deft_wire::Failure;
 

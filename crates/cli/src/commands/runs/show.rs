@@ -158,7 +158,7 @@ fn slots(run: &RunView, zone: &TimeZone) -> String {
     }
 }
 
-/// What models took, if any were asked.
+/// The usage of models, if any were asked.
 fn models(run: &RunView) -> String {
     match run.usage.llm_calls {
         0 => String::new(),

@@ -205,7 +205,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     }
 }
 
-/// What tools changed about a skill of a file, and how to drop it.
+/// The changes that tools made to a skill of a file, and how to drop them.
 fn change_words(change: &SkillChange, id: &str) -> String {
     let by = match &change.changed_by {
         Some(agent) => format!("agent `{agent}`, whose rights it has"),
