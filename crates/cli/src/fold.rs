@@ -71,7 +71,9 @@ fn fold_line(line: &str, margin: usize, width: usize) -> String {
     for (gap, word) in pieces(&line[start..], width.saturating_sub(margin)) {
         let length = columns_of(word);
         let fits = used + gap + length <= width;
-        if first || fits {
+        // A value that fits on no line stays beside its name.
+        let gains = used + gap > margin;
+        if first || fits || !gains {
             out.push_str(&" ".repeat(gap));
             used += gap + length;
         } else {
@@ -231,6 +233,10 @@ mod tests {
             (
                 "⚙ ls \x1b[2m{\"path\":\"a b\"}\x1b[0m \x1b[31m✗\x1b[0m no route",
                 "⚙ ls \x1b[2m{\"path\":\"a b\"}\x1b[0m\n\x1b[31m✗\x1b[0m no route",
+            ),
+            (
+                "out  {\"text\":\"one two three four\"}",
+                "out  {\"text\":\"one two three four\"}",
             ),
             (
                 "args={\"text\":\"one two three four… attempt=1",
