@@ -36,6 +36,7 @@ pub mod skill_files;
 pub mod status;
 pub mod tool;
 pub mod trash;
+pub mod words;
 
 pub use event_schema::event_schema;
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

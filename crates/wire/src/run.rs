@@ -294,6 +294,12 @@ pub struct PrunedRuns {
     pub before: String,
     #[schemars(with = "Vec<String>")]
     pub runs: Vec<RunId>,
+    /// When the first of them ended.
+    #[schemars(with = "Option<String>")]
+    pub oldest: Option<Timestamp>,
+    /// When the last of them ended.
+    #[schemars(with = "Option<String>")]
+    pub newest: Option<Timestamp>,
     pub events: u64,
     pub cached_results: u64,
 }

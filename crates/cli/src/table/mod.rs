@@ -13,7 +13,7 @@ use crate::terminal::StyledText;
 
 pub(crate) use wrap::{columns_of, wrap, wrap_at_most};
 
-/// What happens to a column where there is no room for it.
+/// How a column fits where there is no room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     /// It stays whole: half a name or half an instant says nothing.
@@ -58,7 +58,7 @@ impl Column {
     }
 }
 
-/// What a cell says about its row. The words say it too: colour is never alone.
+/// The meaning of a cell for its row. The words say it too: colour is never alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]

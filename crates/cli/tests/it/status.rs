@@ -35,7 +35,7 @@ fn status_is_one_screen() {
 #[test]
 fn an_empty_home_and_none_have_a_screen() {
     let world = World::new();
-    let none = screen(&world, &[], 80);
+    let none = screen(&world, &[], 80) + "\n\n" + &screen(&world, &["status"], 80);
     assert_eq!(world.code(&["init"]), 0);
     let shown = format!("{none}\n\n{}", both_widths(&world, &[]));
     insta::assert_snapshot!(shown);

@@ -62,6 +62,16 @@ fn the_first_start_shows_life() {
     );
     let waiting = schedule(&world, "email-processor");
     assert_eq!(waiting["disabled_reason"], "missing_tools");
+    let table = world.run(&["schedule", "list"]);
+    assert!(table.contains("off: tools missing"), "{table}");
+    let found = world.run(&["doctor"]);
+    let named = found
+        .lines()
+        .find(|line| line.contains("waiting for tools or a model:"));
+    assert!(
+        named.is_some_and(|line| line.contains("email-processor")),
+        "{found}"
+    );
     let counted = world.json(&["run", "countdown", "--date", "2099-01-01", "--json"]);
     assert_eq!(counted["outcome"], "success", "{counted:#}");
     daemon.stop();

@@ -54,7 +54,7 @@ pub struct Daemon {
     lock: Lock,
 }
 
-/// What a daemon reports once it is ready.
+/// The report of a daemon once it is ready.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// How many skills have a schedule and are enabled.

@@ -224,22 +224,28 @@ pub enum PruneMode {
 /// Deletes runs that ended before an instant, or only says which.
 pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
     let dry_run = mode == PruneMode::DryRun;
-    let pruned = app.block_on(async {
-        if mode == PruneMode::Trash {
-            let found = app.engine.prune(before, true).await;
-            let found = found.map_err(|error| app::failure(&error))?;
-            if !found.runs.is_empty() {
-                trash::put_runs(&app.engine, app.home(), &found.runs).await?;
-            }
-        }
-        let pruned = app.engine.prune(before, dry_run).await;
+    let prune = |only_count| {
+        let pruned = app.block_on(app.engine.prune(before, only_count));
         pruned.map_err(|error| app::failure(&error))
-    })?;
+    };
+    let found = prune(true)?;
+    let ended = |id: Option<&RunId>| match id {
+        Some(id) => find_row(app, id.as_str()).map(|row| row.finished_at),
+        None => Ok(None),
+    };
+    // They are in the order in which they began.
+    let (oldest, newest) = (ended(found.runs.first())?, ended(found.runs.last())?);
+    if mode == PruneMode::Trash && !found.runs.is_empty() {
+        app.block_on(trash::put_runs(&app.engine, app.home(), &found.runs))?;
+    }
+    let pruned = if dry_run { found } else { prune(false)? };
     Ok(PrunedRuns {
         ok: true,
         dry_run,
         before: deft_schedule::show(before, &app.zone),
         runs: pruned.runs,
+        oldest,
+        newest,
         events: pruned.events,
         cached_results: pruned.results,
     })

@@ -46,7 +46,7 @@ pub(super) enum ModelKey {
     Value(&'static str, Secret),
 }
 
-/// What the command line says about the model.
+/// The model as the command line names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelWish {
     /// The provider.

@@ -110,7 +110,7 @@ fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     tools.into_iter().filter_map(off).collect()
 }
 
-/// What `delete` would delete.
+/// The files or the record that `delete` would delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
     /// The id of the skill.
@@ -183,7 +183,7 @@ fn ambiguous(skill: &str, path: &Path, record: i64) -> Failure {
     Failure::input("ambiguous", message).hint(hint)
 }
 
-/// What of a file is deleted: the folder of a `SKILL.md`, else the file.
+/// The path to delete for a file: the folder of a `SKILL.md`, else the file.
 fn deletable(home: &Home, path: PathBuf) -> Done<PathBuf> {
     if !path.starts_with(home.skills()) {
         return Err(not_ours(&path));

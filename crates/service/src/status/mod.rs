@@ -33,7 +33,7 @@ pub struct StatusReader {
     files: Option<FileState>,
 }
 
-/// What is read from files, which takes longer.
+/// The facts that are read from files, which takes longer.
 struct FileState {
     read: Instant,
     version: u64,

@@ -34,7 +34,7 @@ pub struct ToolQuery {
 pub struct ShownTool {
     /// The tool.
     pub view: ToolView,
-    /// What a chat does before it calls the tool.
+    /// Whether a chat asks before it calls the tool.
     pub approval: ApprovalState,
 }
 
@@ -49,7 +49,7 @@ pub struct CatalogView {
 
 /// The tools of a home.
 pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings<ToolList>> {
-    // What servers answer is stored.
+    // Answers of servers are stored.
     let home = if query.refresh {
         workspace.home()?
     } else {

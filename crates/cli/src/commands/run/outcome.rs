@@ -1,4 +1,4 @@
-//! What became of a run, for people, and the exit code for it.
+//! The outcome of a run, for people, and the exit code for it.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -32,7 +32,7 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!(RunDocument { run }))?;
     } else {
-        output.data(story(&run, &app.zone))?;
+        output.prose(story(&run, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -164,7 +164,7 @@ fn slots(run: &RunView, zone: &TimeZone) -> String {
     }
 }
 
-/// What models took, if any were asked.
+/// The usage of models, if any were asked.
 fn models(run: &RunView) -> String {
     match run.usage.llm_calls {
         0 => String::new(),

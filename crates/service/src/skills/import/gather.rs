@@ -21,11 +21,11 @@ pub(super) struct Item {
     pub kind: ImportKind,
     /// The file that defines it where it comes from.
     pub source: PathBuf,
-    /// What is to be written; the first file defines it.
+    /// The files to write; the first one defines it.
     pub files: Vec<PlannedFile>,
     /// Files of it that are not copied.
     pub left_out: Vec<FileRefusal>,
-    /// What is different from the source.
+    /// Differences from the source.
     pub notes: Vec<String>,
     /// Whether it fires only after a person enables it.
     pub disabled: bool,

@@ -39,7 +39,7 @@ use self::source::Source;
 use super::files::FileRefusal;
 use crate::workspace::Workspace;
 
-/// What to import, and how.
+/// The sources to import, and how.
 #[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
     /// Files, folders, archives, addresses of repositories, and the word `crontab`.
@@ -61,7 +61,7 @@ pub struct Import {
     pub report: ImportReport,
     /// Whether skills were refused that `force` or `keep` would let through.
     pub has_conflicts: bool,
-    /// What a person may want to do next.
+    /// Suggestions for the next command.
     pub hints: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ fn finish(
     })
 }
 
-/// What is left to do before imported skills run.
+/// Hints for the work that is left before imported skills run.
 fn hints(decided: &[ImportDecision], home: &Home) -> Vec<String> {
     let changed = decided.iter().filter(|one| one.changes());
     let disabled = changed.clone().find(|one| one.item.disabled);
