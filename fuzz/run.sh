@@ -58,19 +58,26 @@ corpus() {
         awk -v dir="$work/$1" '{ file = dir "/" NR; printf "%s", $0 > file; close(file) }'
 }
 
-failed=
-for target in ${*:-skill_md manpage workflow record template condition cron command}; do
+targets=${*:-skill_md manpage workflow record template condition cron command}
+for target in $targets; do
     corpus "$target"
+done
+
+# As many at a time as there are cores.
+export bin work artifacts seconds
+# shellcheck disable=SC2016 # the variables belong to the inner shell
+printf '%s\n' $targets | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I'{}' sh -c '
+    "$bin/{}" "$work/{}" -max_total_time="$seconds" -timeout=10 \
+        -rss_limit_mb=2048 -artifact_prefix="$artifacts/{}-" \
+        -print_final_stats=0 -verbosity=1 >"$work/{}.log" 2>&1 || echo "{}" >>"$work/failed"'
+for target in $targets; do
     echo "== $target, $seconds s"
-    if ! "$bin/$target" "$work/$target" -max_total_time="$seconds" -timeout=10 \
-        -rss_limit_mb=2048 -artifact_prefix="$artifacts/$target-" \
-        -print_final_stats=0 -verbosity=1 >"$work/$target.log" 2>&1; then
-        tail -n 40 "$work/$target.log"
-        failed="$failed $target"
-    fi
     grep -a 'DONE\|Test unit written to' "$work/$target.log" || true
 done
-if [ -n "$failed" ]; then
-    echo "crashed:$failed; inputs are in $artifacts"
+[ ! -e "$work/failed" ] || {
+    while read -r target; do
+        tail -n 40 "$work/$target.log"
+    done <"$work/failed"
+    echo "crashed: $(tr '\n' ' ' <"$work/failed"); inputs are in $artifacts"
     exit 1
-fi
+}

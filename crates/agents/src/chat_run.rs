@@ -50,7 +50,7 @@ pub(crate) fn is_alone(run: &RunRow) -> Result<bool, Error> {
 }
 
 /// The model that a person chose for a chat.
-pub(crate) fn chosen_model(run: &RunRow) -> Result<Option<String>, Error> {
+pub fn chosen_model(run: &RunRow) -> Result<Option<String>, Error> {
     Ok(chat_inputs(run)?.and_then(|inputs| inputs.model))
 }
 

@@ -37,7 +37,9 @@ use parking_lot::Mutex;
 pub use authority::{Verdict, inside};
 pub use budget::{AgentPause, BudgetExceeded, Exhaustion, Payer, Payers, Spending, payers};
 pub use chat::{ChatMessage, Preview};
-pub use chat_run::{ALONE, ANSWER_TO, MODEL, answer_to, chat_inputs, conversation_of};
+pub use chat_run::{
+    ALONE, ANSWER_TO, MODEL, answer_to, chat_inputs, chosen_model, conversation_of,
+};
 pub use facts::AgentFacts;
 pub use history::{begin_message, end_messages, first_message, text_of};
 pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};

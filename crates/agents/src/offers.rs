@@ -47,7 +47,9 @@ pub(crate) fn exactly(
         match router.find(name) {
             ToolLookup::Tool(info) => offers.add(&info, name, approve),
             ToolLookup::Ambiguous(full) => return Err(ambiguous(name, &full)),
-            ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => return Err(absent(name)),
+            ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {
+                return Err(absent(router, name));
+            }
         }
     }
     Ok(offers.all)
@@ -199,10 +201,12 @@ fn names_it(pattern: &str, info: &ToolInfo) -> bool {
     names.into_iter().any(|name| fits(pattern, name))
 }
 
-fn absent(name: &str) -> Failure {
+fn absent(router: &Router, name: &str) -> Failure {
     let message = format!("the agent needs the tool `{name}`, which no server offers now");
+    let remedy = router.switched_off(name).and_then(|off| off.hint);
+    let usual = "`deft tools list` shows all tools, `deft doctor` which servers answer";
     Failure::new(FailureClass::NotFound, message)
-        .hint("`deft tools list` shows all tools, `deft doctor` which servers answer")
+        .hint(remedy.unwrap_or_else(|| usual.to_owned()))
         .blocked()
         .outage(Outage::Tool(name.to_owned()))
 }

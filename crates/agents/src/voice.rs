@@ -200,7 +200,7 @@ fn question_tokens(options: &deft_llm::ModelOptions) -> Option<u64> {
 
 fn no_model() -> Failure {
     Failure::new(FailureClass::Invalid, "no model is configured")
-        .hint("this step needs one: add an `[llm.NAME]` section to config.toml")
+        .hint("`deft setup` connects one")
         .outage(Outage::NoModel)
 }
 

@@ -7,10 +7,11 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use crate::args::Global;
-use crate::output::Output;
+use crate::fold::fold;
+use crate::output::{Output, message_width};
 use crate::terminal::Stream;
 
-/// What is said after a deletion.
+/// The hint after a deletion.
 pub(crate) const UNDO: &str = "hint: `deft undo` brings it back";
 
 /// Whether a person has to be asked.
@@ -21,7 +22,8 @@ pub(crate) fn is_needed(yes: bool, global: &Global) -> bool {
 
 /// Asks; only `y` and `yes` agree.
 pub(crate) fn ask(question: &str) -> bool {
-    drop(Stream::Err.write(format!("{question}? [y/N] ")));
+    let question = fold(&format!("{question}? [y/N]"), message_width());
+    drop(Stream::Err.write(format!("{question} ")));
     let mut answer = String::new();
     let read = io::stdin().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")

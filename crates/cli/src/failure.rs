@@ -1,4 +1,4 @@
-//! What the shell sees of a failure: an exit code, and the mistakes of the command line.
+//! Failures for the shell: an exit code, and the mistakes of the command line.
 
 use std::process::ExitCode;
 
@@ -51,7 +51,7 @@ fn print_usage(problem: &clap::Error) -> std::io::Result<()> {
     stream.write(rendered.to_string())
 }
 
-/// What clap says, without the usage lines that are for people.
+/// The message of clap, without the usage lines that are for people.
 fn explain(problem: &clap::Error) -> Failure {
     use clap::error::ErrorKind;
     if problem.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {

@@ -5,6 +5,7 @@ mod commands;
 mod complete;
 mod confirm;
 mod failure;
+mod fold;
 mod logging;
 mod output;
 mod pages;

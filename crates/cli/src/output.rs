@@ -10,7 +10,8 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use crate::failure::{Done, Failure, exit_code};
-use crate::table::{Cell, Column, Paper, Row, Table, columns_of, wrap};
+use crate::fold::fold;
+use crate::table::{Cell, Column, Paper, Row, Table, columns_of};
 use crate::terminal::{Stream, StyledText, pager};
 use deft_config::env;
 
@@ -67,6 +68,11 @@ impl Output {
             text.push("\n");
         }
         written(Stream::Out.write(text))
+    }
+
+    /// Prints sentences, or a page of names and values, folded to the width of the terminal.
+    pub(crate) fn prose(&self, text: impl AsRef<str>) -> Done<()> {
+        self.data(fold(text.as_ref(), self.width()))
     }
 
     /// Prints the content of a file, or a text that a model reads, byte for byte. Only a terminal gets
@@ -193,31 +199,9 @@ pub(crate) fn say(text: impl Into<StyledText>) {
 }
 
 /// How wide a message may be, if a person reads it.
-fn message_width() -> Option<usize> {
+pub(crate) fn message_width() -> Option<usize> {
     let terminal = Stream::Err.is_terminal();
     terminal.then(terminal_width).flatten()
-}
-
-/// A text with line breaks between words where a line is too long.
-fn fold(text: &str, width: Option<usize>) -> String {
-    let Some(width) = width else {
-        return text.to_owned();
-    };
-    let fold_line = |line: &str| {
-        if columns_of(line) <= width {
-            return line.to_owned();
-        }
-        let words = line.trim_start();
-        let indent = &line[..line.len() - words.len()];
-        let room = width.saturating_sub(indent.len());
-        let lines = wrap(words, room);
-        let lines = lines.into_iter().map(|line| format!("{indent}{line}"));
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    text.split('\n')
-        .map(fold_line)
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 /// How wide the terminal is now, if there is one.
@@ -269,17 +253,4 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_break_between_words() {
-        let text = "hint: nothing fires until deft is up\n  an indented line stays indented";
-        let folded = "hint: nothing fires\nuntil deft is up\n  an indented line\n  stays indented";
-        assert_eq!(fold(text, Some(20)), folded);
-        assert_eq!(fold(text, None), text);
-    }
 }

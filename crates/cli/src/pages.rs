@@ -86,7 +86,7 @@ impl Extent {
 /// A JSON document with one long list, written as its entries come. It looks as if it had been
 /// printed in one piece.
 pub(crate) struct ListDocument {
-    /// What is not written yet.
+    /// The part that is not written yet.
     pending: String,
     empty: bool,
 }

@@ -16,7 +16,7 @@ use crate::progress::Screen;
 use crate::question_text::QuestionText;
 use crate::terminal::Stream;
 
-/// What is shown while a person is asked something; it keeps still meanwhile.
+/// The display behind a question, which keeps still until the answer.
 pub(crate) trait Stage: Send + Sync + 'static {
     fn pause(&self, paused: bool);
 }
@@ -127,7 +127,7 @@ fn wait_for_input(off: &PipeReader) -> bool {
 fn read(question: &Question, off: &PipeReader) -> Option<Response> {
     let text = QuestionText::new(question, terminal_width().unwrap_or(80));
     let mut asked = first_text(&text, &choices(question));
-    // What was typed before the question could be read is no answer to it.
+    // Keys typed before the question could be read are no answer to it.
     let _emptied = tcflush(io::stdin(), QueueSelector::IFlush);
     loop {
         Stream::Err.write(&asked).ok()?;
@@ -167,7 +167,7 @@ fn first_text(text: &QuestionText, choices: &str) -> String {
     format!("{}\n{args}\n[{choices}]{view}", text.heading)
 }
 
-/// What a yes for later means.
+/// The calls that a lasting yes allows.
 fn remembered(question: &Question) -> String {
     let what = match &question.operation.remember {
         Some(mark) => format!("all calls of `{}` in chats are", mark.tool),
@@ -193,7 +193,7 @@ fn may_remember(question: &Question) -> bool {
     operation.remember.is_some() || (is_call && operation.is_exact())
 }
 
-/// What a line answers; none if it is no answer to this question.
+/// The answer in a line; none if it is no answer to this question.
 fn understood(line: &str, question: &Question) -> Option<Response> {
     Some(match line.trim().to_lowercase().as_str() {
         "" if question.default => Answer::Yes.into(),

@@ -4,6 +4,7 @@
 
 use deft_service::ask::Question;
 use deft_service::words::mask_secrets;
+use deft_wire::approval::{ApprovalView, OperationView};
 use deft_wire::model::visible;
 use serde_json::Value;
 
@@ -58,7 +59,7 @@ impl QuestionText {
             short.push(format!("  … {more} more arguments"));
         }
         Self {
-            heading: without_arguments(question, &Value::Object(args.clone())),
+            heading: without_arguments(&question.message, &Value::Object(args.clone())),
             short,
             full,
         }
@@ -68,6 +69,30 @@ impl QuestionText {
     pub(crate) fn is_cut(&self) -> bool {
         self.short != self.full
     }
+}
+
+/// A pending question and the call that it is about, one line each, for lists.
+pub(crate) fn question_lines(approval: &ApprovalView) -> (String, Option<String>) {
+    let operation = &approval.operation;
+    let args = operation.args.as_ref();
+    let heading = args.map(|args| without_arguments(&approval.message, args));
+    let heading = heading.unwrap_or_else(|| approval.message.clone());
+    let heading = mask_secrets(&heading).unwrap_or(heading);
+    (heading, call_line(operation))
+}
+
+/// `post(count: 3, text: one)`; without parentheses where the arguments are not known yet.
+fn call_line(operation: &OperationView) -> Option<String> {
+    let name = visible(operation.name.as_deref()?);
+    let Some(args) = operation.args.as_ref().and_then(Value::as_object) else {
+        return Some(name);
+    };
+    let one = |(name, value): (&String, &Value)| {
+        let value = text_of(value).replace('\n', " ");
+        format!("{}: {value}", visible(name))
+    };
+    let args: Vec<String> = args.iter().map(one).collect();
+    Some(format!("{name}({})", args.join(", ")))
 }
 
 /// A value as people read it: a text as it is, anything else as JSON.
@@ -84,16 +109,16 @@ fn text_of(value: &Value) -> String {
 }
 
 /// The question without the JSON of its arguments, which it may have cut.
-fn without_arguments(question: &Question, args: &Value) -> String {
+fn without_arguments(message: &str, args: &Value) -> String {
     const WITH: &str = " with ";
-    let (message, json) = (&question.message, args.to_string());
+    let json = args.to_string();
     let Some((before, behind)) = message.split_once(WITH) else {
-        return message.clone();
+        return message.to_owned();
     };
     let same = behind.char_indices().zip(json.chars());
     let same = same.take_while(|((_, one), other)| one == other);
     let Some(((last, c), _)) = same.last() else {
-        return message.clone();
+        return message.to_owned();
     };
     let rest = &behind[last + c.len_utf8()..];
     format!("{before}{}", rest.strip_prefix('…').unwrap_or(rest))

@@ -87,14 +87,14 @@ impl Questions {
         Ok(answer(asked)?.map(|text| text.trim().to_owned()))
     }
 
-    /// A line that is not shown.
+    /// A line that is not shown; it may be empty.
     pub(crate) fn hidden_text(&self, question: &str) -> Done<Option<String>> {
         let asked = Password::new(&visible(question))
             .without_confirmation()
             .with_display_mode(PasswordDisplayMode::Hidden)
             .with_render_config(self.look)
             .prompt();
-        Ok(answer(asked)?.filter(|text| !text.trim().is_empty()))
+        answer(asked)
     }
 }
 

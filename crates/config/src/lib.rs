@@ -27,7 +27,9 @@ pub use home::{Home, host_zone, system_moment};
 pub use host::{ProgramOutput, find_program, run_program};
 pub use literal_secret::is_literal_secret;
 pub use paths::resolve;
-pub use secret_store::{SecretPlace, StoredSecret, remove_secret, secret_files, store_secret};
+pub use secret_store::{
+    SecretPlace, StoredSecret, check_secret_name, remove_secret, secret_files, store_secret,
+};
 pub use secrets::Secrets;
 pub use settings::{
     Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,

@@ -40,7 +40,7 @@ pub fn store_secret(
     secret: &Secret,
     place: SecretPlace,
 ) -> Done<StoredSecret> {
-    check_name(name)?;
+    check_secret_name(name)?;
     let keyring_problem = match place {
         SecretPlace::File => None,
         SecretPlace::KeyringOrFile => {
@@ -68,7 +68,7 @@ pub fn store_secret(
 
 /// Removes a secret wherever deft may have stored it; false if it was nowhere.
 pub fn remove_secret(home: &Path, name: &str) -> Done<bool> {
-    check_name(name)?;
+    check_secret_name(name)?;
     let keyring = Keyring::find(home).ok();
     let in_keyring = keyring.filter(|keyring| keyring.lookup(name).is_ok());
     if let Some(keyring) = &in_keyring {
@@ -84,7 +84,9 @@ pub fn remove_secret(home: &Path, name: &str) -> Done<bool> {
 pub fn secret_files(home: &Path) -> Vec<String> {
     let entries = fs::read_dir(home.join(FOLDER)).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| check_name(name).is_ok()).collect();
+    let mut names: Vec<String> = names
+        .filter(|name| check_secret_name(name).is_ok())
+        .collect();
     names.sort();
     names
 }
@@ -103,7 +105,8 @@ fn remove_file(home: &Path, name: &str) -> Done<bool> {
 }
 
 /// A name is part of a path and of commands, so it has plain characters only.
-fn check_name(name: &str) -> Done<()> {
+/// Refuses a name that no secret can have.
+pub fn check_secret_name(name: &str) -> Done<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.chars().all(plain) {
         return Ok(());
@@ -137,7 +140,7 @@ mod tests {
     #[test]
     fn a_name_leaves_no_folder() {
         for name in ["", "../x", "a/b", "a b", ".hidden", "x\n"] {
-            assert!(check_name(name).is_err(), "{name}");
+            assert!(check_secret_name(name).is_err(), "{name}");
         }
     }
 }

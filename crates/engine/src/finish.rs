@@ -97,24 +97,22 @@ fn unwatched_failure(ending: &EndedRun<'_>) -> Option<Write> {
         return None;
     }
     let why = summary(ending.finished);
-    let notice = Notice {
-        kind: Kind::from_outcome(outcome),
-        title: run.skill.clone(),
-        text: format!(
-            "`{}` failed: {why}\n`deft runs show {}` shows its steps",
-            run.skill, run.id
-        ),
-        skill: Some(run.skill.clone()),
-        run: Some(run.id.to_string()),
-        target: None,
-        approval: None,
-        always: false,
-    };
-    Some(Write::Notice {
+    let text = format!(
+        "`{}` failed: {why}\n`deft runs show {}` shows its steps",
+        run.skill, run.id
+    );
+    let kind = Kind::from_outcome(outcome);
+    let notice = Notice::about_run(kind, &run.skill, text, &run.skill, run.id.as_str());
+    Some(write_notice(&notice, ending.at))
+}
+
+/// Stores a message with a batch. A run tells each kind once.
+pub(crate) fn write_notice(notice: &Notice, at: Timestamp) -> Write {
+    Write::Notice {
         key: notice.kind.word().to_owned(),
         body: notice.body(),
-        at: ending.at,
-    })
+        at,
+    }
 }
 
 /// Whether a run has told people something, also by the tool that carries messages of deft's own.
@@ -247,13 +245,9 @@ impl Inner {
             zone: &self.base.host_zone(),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
-        let notices = decision.notices.iter().map(|notice| Write::Notice {
-            key: notice.kind.word().to_owned(),
-            body: notice.body(),
-            at: ending.at,
-        });
-        let notices = notices.collect();
-        Ok(Some((row, decision.change, notices)))
+        let notices = decision.notices.iter();
+        let notices = notices.map(|notice| write_notice(notice, ending.at));
+        Ok(Some((row, decision.change, notices.collect())))
     }
 
     /// The slot that a run answers to, and whether it began long after it. An event is its own slot.

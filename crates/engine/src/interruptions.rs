@@ -1,7 +1,7 @@
 //! Where a run stopped in the middle and was continued, and how long it waited: read from its journal.
 
 use deft_agent::EventKind;
-use deft_wire::interruption::{Interruption, InterruptionCause};
+use deft_wire::interruption::{IdleTime, Interruption, InterruptionCause};
 use deft_workflow::Event;
 use jiff::Timestamp;
 
@@ -31,16 +31,37 @@ pub(crate) fn interruptions(events: &[(Timestamp, Event)]) -> Vec<Interruption> 
     found
 }
 
-/// How long a run waited for a person, or to be continued. Waits that overlap count once.
-pub(crate) fn waited_ms(events: &[(Timestamp, Event)]) -> u64 {
-    let mut waits: Vec<(Timestamp, Timestamp)> = interruptions(events)
-        .into_iter()
-        .map(|gap| (gap.interrupted_at, gap.resumed_at))
-        .collect();
-    waits.extend(answered_questions(events));
-    waits.sort_unstable();
+/// How long a run waited for people, and how long it was interrupted. A run that is interrupted while it
+/// waits for a person waits for the person.
+pub(crate) fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
+    let mut gaps = questions(events);
+    let waited_ms = covered_ms(&mut gaps);
+    let interrupted = interruptions(events).into_iter();
+    gaps.extend(interrupted.map(|gap| (gap.interrupted_at, gap.resumed_at)));
+    IdleTime {
+        waited_ms,
+        interrupted_ms: covered_ms(&mut gaps) - waited_ms,
+    }
+}
+
+/// Whether events of this kind say how long a run was idle; others need not be decoded for it.
+pub(crate) fn tells_idle_time(kind: &str) -> bool {
+    const KINDS: [&str; 6] = [
+        "asked",
+        "answered",
+        "agent",
+        "recovered",
+        "resumed",
+        "finished",
+    ];
+    KINDS.contains(&kind)
+}
+
+/// How much time some stretches cover. Where they overlap, the time counts once.
+fn covered_ms(stretches: &mut [(Timestamp, Timestamp)]) -> u64 {
+    stretches.sort_unstable();
     let (mut total, mut counted) = (0, Timestamp::MIN);
-    for (from, to) in waits {
+    for &(from, to) in &*stretches {
         let from = from.max(counted);
         if to > from {
             total += to.as_millisecond() - from.as_millisecond();
@@ -50,11 +71,14 @@ pub(crate) fn waited_ms(events: &[(Timestamp, Event)]) -> u64 {
     u64::try_from(total).unwrap_or_default()
 }
 
-/// When people were asked, and when they answered.
-fn answered_questions(events: &[(Timestamp, Event)]) -> Vec<(Timestamp, Timestamp)> {
+/// When people were asked, and when they answered or the run ended without an answer.
+fn questions(events: &[(Timestamp, Event)]) -> Vec<(Timestamp, Timestamp)> {
     let mut open: Vec<(String, Timestamp)> = Vec::new();
     let mut waits = Vec::new();
     for (at, event) in events {
+        if let Event::Finished(_) = event {
+            waits.extend(open.drain(..).map(|(_, asked)| (asked, *at)));
+        }
         let Some((place, asks)) = question(event) else {
             continue;
         };
@@ -98,5 +122,60 @@ fn question(event: &Event) -> Option<(String, bool)> {
         | Event::Recovered { .. }
         | Event::Resumed { .. }
         | Event::Finished(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(events: &[(i64, Value)]) -> IdleTime {
+        let event = |(second, json): &(i64, Value)| {
+            let at = Timestamp::from_second(*second).unwrap();
+            (at, serde_json::from_value(json.clone()).unwrap())
+        };
+        let events: Vec<(Timestamp, Event)> = events.iter().map(event).collect();
+        assert!(
+            events
+                .iter()
+                .all(|(_, event)| tells_idle_time(event.kind()))
+        );
+        idle_time(&events)
+    }
+
+    fn asked() -> Value {
+        json!({"asked": {"path": "a", "message": "go?", "default": true, "operation": {"kind": "tool"}}})
+    }
+
+    fn recovered(last_sign: i64) -> Value {
+        let last_sign = Timestamp::from_second(last_sign).unwrap();
+        json!({"recovered": {"interrupted_at": last_sign}})
+    }
+
+    /// An outage is no time of a person, except while the run waits for one anyway.
+    #[test]
+    fn waits_and_outages_are_told_apart() {
+        let answered = json!({"answered": {"path": "a", "answer": "yes", "by": "ada"}});
+        let finished =
+            json!({"finished": {"outcome": "cancelled", "outputs": null, "error": null, "ms": 9}});
+        let idle = |waited_ms, interrupted_ms| IdleTime {
+            waited_ms,
+            interrupted_ms,
+        };
+        let cases = [
+            (vec![(10, asked()), (14, answered.clone())], idle(4000, 0)),
+            (vec![(10, recovered(3))], idle(0, 7000)),
+            (
+                vec![(10, asked()), (20, recovered(12)), (30, answered)],
+                idle(20_000, 0),
+            ),
+            (vec![(20, recovered(8)), (20, asked())], idle(0, 12_000)),
+            (vec![(10, asked()), (16, finished)], idle(6000, 0)),
+        ];
+        for (events, expected) in cases {
+            assert_eq!(read(&events), expected, "{events:?}");
+        }
     }
 }

@@ -116,13 +116,15 @@ pub(crate) struct Request {
 }
 
 impl Performer {
+    /// Does a call. Boxes all but the local tool, so that the future of each step is small: it is
+    /// moved several times.
     pub(crate) async fn call(self, request: Request) -> ActionResult {
         let begun = Instant::now();
         let Request { path, attempt, .. } = &request;
         let (path, attempt) = (path.clone(), *attempt);
         if let Call::Skill { skill, args } = &*request.call {
             let result = tokio::select! {
-                result = self.load(skill, args) => result,
+                result = Box::pin(self.load(skill, args)) => result,
                 () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
                 () = self.halt.cancelled() => Err(cancelled()),
             };
@@ -142,7 +144,9 @@ impl Performer {
                 }
                 None => self.tool(&request, tool, args, &mut writes).await,
             },
-            Call::Compute | Call::Condition | Call::Expect { .. } => self.python(&request).await,
+            Call::Compute | Call::Condition | Call::Expect { .. } => {
+                Box::pin(self.python(&request)).await
+            }
             // Agents and skills are more than a call, and have a way of their own.
             Call::Agent { .. } | Call::Skill { .. } | Call::Wait { .. } => not_a_call(),
         };

@@ -58,15 +58,10 @@ pub(crate) fn answer(
 }
 
 fn notice(run: &RunRow, to: String, text: String) -> Notice {
+    let text = deft_workflow::mask(&text).unwrap_or(text);
     Notice {
-        kind: Kind::Answer,
-        title: String::new(),
-        text: deft_workflow::mask(&text).unwrap_or(text),
-        skill: Some(run.skill.clone()),
-        run: Some(run.id.to_string()),
         target: Some(to),
-        approval: None,
-        always: false,
+        ..Notice::about_run(Kind::Answer, "", text, &run.skill, run.id.as_str())
     }
 }
 

@@ -46,10 +46,19 @@ impl Inner {
             (!tool.contains("{{")).then_some((&step.id, tool))
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
-            ToolLookup::Missing { nearest } => Some(absent(step, tool, &nearest)),
+            ToolLookup::Missing { nearest } => Some(match self.parts.router.switched_off(tool) {
+                Some(off) => switched_off(step, tool, off),
+                None => absent(step, tool, &nearest),
+            }),
             ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => None,
         })
     }
+}
+
+/// The same failure as of its call, before the first step.
+fn switched_off(step: &str, tool: &str, off: Failure) -> Failure {
+    let message = format!("step `{step}` cannot run: {}", off.message);
+    Failure { message, ..off }.outage(Outage::Tool(tool.to_owned()))
 }
 
 fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {

@@ -9,13 +9,14 @@ use deft_model::{Object, RunId, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
 use deft_wire::dry_run::{DryDiagnostic, DryRun};
 use deft_wire::event::EventView;
+use deft_wire::interruption::IdleTime;
 use deft_wire::notice::NoticeStatus;
 use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, StepView};
 use deft_workflow::{Event, Plan, dry_run, step_views};
 use jiff::Timestamp;
 
 use crate::drive::RouterFacts;
-use crate::interruptions::{interruptions, waited_ms};
+use crate::interruptions::{idle_time, interruptions, tells_idle_time};
 use crate::mask::Mask;
 use crate::record::PublishedEvent;
 use crate::run_view::read_field;
@@ -112,11 +113,18 @@ impl Engine {
             calls: crate::agent::calls(&events),
             notices: self.notices_of(row).await?,
             interruptions: interruptions(&events),
-            waited_ms: waited_ms(&events),
+            idle: idle_time(&events),
             owner_gone: None,
         };
         detail.mask();
         Ok(detail)
+    }
+
+    /// How long a run was idle.
+    pub async fn idle_time(&self, row: &RunRow) -> Result<IdleTime, Error> {
+        let mut stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
+        stored.retain(|event| tells_idle_time(&event.kind));
+        Ok(idle_time(&claim::decode_events(&row.id, &stored)?))
     }
 
     /// What models took so far for a run that is not over.

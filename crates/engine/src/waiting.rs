@@ -11,25 +11,19 @@ use jiff::Timestamp;
 
 use crate::ask::Question;
 use crate::engine::Inner;
+use crate::finish::write_notice;
 use crate::reply::question_key;
 use crate::{Engine, Error};
 
 /// The message about a question. It is the same one however often the run parks with it.
 pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Write {
     let id = &question.approval;
-    let notice = Notice {
-        kind: Kind::Question,
-        title: run.skill.clone(),
-        text: format!(
-            "`{}` asks: {}\n`deft approvals approve {id}` or `deft approvals reject {id}`",
-            run.skill, question.message
-        ),
-        skill: Some(run.skill.clone()),
-        run: Some(run.id.to_string()),
-        target: None,
-        approval: None,
-        always: false,
-    };
+    let text = format!(
+        "`{}` asks: {}\n`deft approvals approve {id}` or `deft approvals reject {id}`",
+        run.skill, question.message
+    );
+    let kind = Kind::Question;
+    let notice = Notice::about_run(kind, &run.skill, text, &run.skill, run.id.as_str());
     Write::Notice {
         key: question_key(id),
         body: notice.body(),
@@ -128,25 +122,11 @@ impl Inner {
         if known {
             return None;
         }
-        let notice = Notice {
-            kind: Kind::Blocked,
-            title: row.text.name.clone(),
-            text: format!(
-                "`{}` waits: {what}\n{}",
-                run.skill,
-                self.until_words(until, at)
-            ),
-            skill: Some(run.skill.clone()),
-            run: Some(run.id.to_string()),
-            target: None,
-            approval: None,
-            always: false,
-        };
-        Some(Write::Notice {
-            key: Kind::Blocked.word().to_owned(),
-            body: notice.body(),
-            at,
-        })
+        let until = self.until_words(until, at);
+        let text = format!("`{}` waits: {what}\n{until}", run.skill);
+        let (title, run_id) = (&row.text.name, run.id.as_str());
+        let notice = Notice::about_run(Kind::Blocked, title, text, &run.skill, run_id);
+        Some(write_notice(&notice, at))
     }
 
     fn until_words(&self, until: Option<Timestamp>, at: Timestamp) -> String {

@@ -332,16 +332,8 @@ pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) ->
          it was planned for {planned} and fires no more; `deft run {skill}` does it now",
         why.message
     );
-    let notice = Notice {
-        kind: Kind::Failure,
-        title: row.text.name.clone(),
-        text,
-        skill: Some(skill.clone()),
-        run: Some(lost.run.to_string()),
-        target: None,
-        approval: None,
-        always: false,
-    };
+    let run = lost.run.as_str();
+    let notice = Notice::about_run(Kind::Failure, &row.text.name, text, skill, run);
     Some(NewNotice {
         key: format!("{} {}", lost.run, notice.kind.word()),
         skill: notice.skill.clone(),
@@ -364,19 +356,10 @@ fn interruption(ended: &FinishedRun<'_>) -> String {
     };
     let at = day_and_time(recovery.interrupted_at, ended.at, ended.zone);
     let gap = length(recovery.resumed_at.duration_since(recovery.interrupted_at));
-    format!("\ninterrupted {at}, resumed {gap} later by another process")
+    format!("\ninterrupted: last sign {at}, resumed {gap} later by another process")
 }
 
 fn notice(row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind, mut text: String) -> Notice {
     text.push_str(&interruption(ended));
-    Notice {
-        kind,
-        title: row.text.name.clone(),
-        text,
-        skill: Some(row.text.skill.clone()),
-        run: Some(ended.run.to_owned()),
-        target: None,
-        approval: None,
-        always: false,
-    }
+    Notice::about_run(kind, &row.text.name, text, &row.text.skill, ended.run)
 }

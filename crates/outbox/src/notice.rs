@@ -91,6 +91,20 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// A message about a run, for the people whom the host tells by default.
+    pub fn about_run(kind: Kind, title: &str, text: String, skill: &str, run: &str) -> Self {
+        Self {
+            kind,
+            title: title.to_owned(),
+            text,
+            skill: Some(skill.to_owned()),
+            run: Some(run.to_owned()),
+            target: None,
+            approval: None,
+            always: false,
+        }
+    }
+
     /// The text that the store keeps.
     pub fn body(&self) -> String {
         // Texts in a struct always serialize; the fallback keeps the promise without a panic.

@@ -7,7 +7,7 @@ use crate::at::parse_at;
 use crate::error::{Error, quote};
 use crate::fire_time::FireTime;
 use crate::phrase::is_date;
-use crate::prose::{PhraseClock, PhraseField, read_phrase};
+use crate::prose::{PhraseClock, PhraseField, explain, read_phrase};
 use crate::schedule::Schedule;
 use crate::spoken::day_and_time;
 
@@ -25,7 +25,7 @@ pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<
             Ok(at) => Ok(FireTime::At(at)),
             Err(error) if is_date(text.trim()) => Err(error),
             Err(_) if looks_like_cron(text) => Err(cron_error(text, zone, now)),
-            Err(_) => Err(unknown(text)),
+            Err(_) => Err(explain(text, &clock).unwrap_or_else(|| unknown(text))),
         },
     }
 }

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::duration::parse_duration;
 use crate::error::{Error, quote};
 use crate::parse::{EXAMPLES, parse_future, parse_when};
-use crate::prose::{is_time_of_day, is_weekday};
+use crate::prose::{PhraseClock, day_ahead, explain, is_time_of_day, is_weekday};
 use crate::words::MONTHS;
 
 /// The two parts of a reminder.
@@ -62,10 +62,12 @@ fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWor
         .map(|word| word.to_lowercase().trim_end_matches(',').to_owned())
         .collect();
     let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let clock = PhraseClock { now, zone };
     let start = (0..words.len()).find(|at| begins_time(&lower[*at..]));
     let Some(start) = start else {
-        let message = format!("{} names no time", quote(&words.join(" ")));
-        return Err(Error::new(message).hint(EXAMPLES));
+        let text = words.join(" ");
+        let message = format!("{} names no time", quote(&text));
+        return Err(explain(&text, &clock).unwrap_or(Error::new(message).hint(EXAMPLES)));
     };
     if start > 0 {
         if let Some(date) = unread_date(&lower[..start]) {
@@ -73,7 +75,8 @@ fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWor
                 "{} belongs to the time, but it cannot be read",
                 quote(&date)
             );
-            return Err(Error::new(message).hint("write the day as in `2026-12-31 8:00`"));
+            let hint = format!("write the day as in `{} 8:00`", day_ahead(&clock, 30));
+            return Err(Error::new(message).hint(hint));
         }
         let (text, when) = words.split_at(start);
         let text = without_preposition(text);

@@ -1,25 +1,27 @@
-//! Lines of the log about runs: which ones failed, and which ones are resumed.
+//! Lines of the log about runs: which ones ended, and which ones are resumed.
 
-use deft_engine::{Engine, run_view};
+use deft_engine::{CHAT_SKILL, Engine, run_view};
 use deft_model::{Outcome, RunId};
 use deft_store::RunRow;
 
 /// The most runs that one line names.
 const MOST_NAMED: usize = 3;
 
-/// Logs a run that did not succeed: its caller may be gone.
-pub(crate) fn log_failure(row: &RunRow) {
-    let failed = matches!(
-        row.outcome,
-        Some(Outcome::Error | Outcome::Blocked | Outcome::Interrupted)
-    );
-    if !failed {
-        return;
-    }
-    let why = run_view(row).ok().and_then(|run| run.error);
-    let why = why.map_or("no reason is stored".to_owned(), |error| error.message);
+/// Logs the end of a run: its caller may be gone. An answer in a chat is no news.
+pub(crate) fn log_end(row: &RunRow) {
     let (run, skill) = (&row.id, &row.skill);
-    tracing::warn!(%run, "`{skill}` failed: {why}");
+    match row.outcome {
+        Some(Outcome::Error | Outcome::Blocked | Outcome::Interrupted) => {
+            let why = run_view(row).ok().and_then(|run| run.error);
+            let why = why.map_or("no reason is stored".to_owned(), |error| error.message);
+            tracing::warn!(%run, "`{skill}` failed: {why}");
+        }
+        Some(Outcome::Success) if skill != CHAT_SKILL => {
+            tracing::info!(%run, "`{skill}` succeeded");
+        }
+        Some(Outcome::Cancelled) => tracing::info!(%run, "`{skill}` was cancelled"),
+        Some(Outcome::Success | Outcome::Skipped | Outcome::Missed) | None => {}
+    }
 }
 
 /// Logs which interrupted runs are resumed, and where they are.

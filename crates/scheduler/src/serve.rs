@@ -167,7 +167,7 @@ impl Scheduler {
                 pool.tasks.spawn(async move {
                     let run = claimed.run.id.clone();
                     match scheduler.engine.drive_claimed(claimed, attention).await {
-                        Ok(DriveOutcome::Finished(row)) => log_lines::log_failure(&row),
+                        Ok(DriveOutcome::Finished(row)) => log_lines::log_end(&row),
                         Ok(DriveOutcome::Parked | DriveOutcome::GivenUp) => {}
                         Err(error) => {
                             scheduler.loss.note(&error);

@@ -58,7 +58,7 @@ pub struct App {
     keeps_leases: bool,
 }
 
-/// What an engine needs before anything else.
+/// The parts that an engine needs first.
 struct Start {
     runtime: Runtime,
     compute: Compute,
@@ -422,7 +422,7 @@ pub fn worker(config: &Config) -> Done<deft_compute::Options> {
     })
 }
 
-/// What the engine could not do, for people.
+/// An error of the engine, for people.
 pub fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
@@ -451,7 +451,7 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::SlotGone { .. } => "slot_gone",
         Error::Heal { .. } => "config",
         Error::Owner { .. } => "file",
-        // What deft stored itself cannot be used any more.
+        // Data that deft stored itself cannot be used any more.
         Error::Replay { .. }
         | Error::RevisionLost { .. }
         | Error::Unreadable { .. }

@@ -38,7 +38,7 @@ const MOST_BYTES: u64 = 4096;
 /// How often the journal is read.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a demo does, as it does it.
+/// The steps of a demo, as they happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DemoProgress {
     /// A process drives the run.

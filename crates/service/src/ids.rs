@@ -1,4 +1,4 @@
-//! What a person means by an id: the whole of it, its beginning, or `last`.
+//! Ids as people give them: the whole of one, its beginning, or `last`.
 //!
 //! Every command that asks for an id comes here, so that the same words work everywhere.
 
@@ -25,7 +25,7 @@ const RUN: &str = "run_";
 /// How far back the newest run that is no chat is looked for.
 const LOOK_BACK: u32 = 200;
 
-/// What kind of thing an id names.
+/// The kind of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdKind {
     Run,

@@ -138,7 +138,7 @@ impl CatalogRouter {
         })
     }
 
-    /// What a server said when it was last asked, and when that was.
+    /// The last answer of a server, and its time.
     pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
         self.keeper.known.lock().get(server).cloned()
     }
@@ -201,7 +201,7 @@ impl Keeper {
     }
 }
 
-/// What was stored about servers: their catalogs, and why they could not be asked.
+/// The stored facts about servers: their catalogs, and why they could not be asked.
 type StoredCatalogs = (
     Vec<(Catalog, Timestamp)>,
     BTreeMap<String, (String, Timestamp)>,

@@ -5,7 +5,7 @@ use deft_skillfile::{Schema, schema as file_schema};
 use deft_wire::event_schema;
 use deft_wire::skill_files::SchemaDocument;
 
-/// What a schema describes.
+/// The kind of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaKind {
     /// The frontmatter of a `SKILL.md` or man page.

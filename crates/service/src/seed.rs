@@ -1,4 +1,4 @@
-//! What a new home begins with: default skills that wait for their tools, playbooks, and two
+//! The content of a new home: default skills that wait for their tools, playbooks, and two
 //! examples that show life at once (S0.86 to S0.95).
 //!
 //! Seeding happens once. What a person deletes stays deleted, and nothing that exists is touched.

@@ -26,7 +26,7 @@ pub struct AllSettings {
     pub problems: usize,
 }
 
-/// What a key means.
+/// The meaning of a key.
 #[derive(Debug)]
 pub enum FoundSettings {
     /// One setting.
@@ -44,18 +44,18 @@ pub struct ChangedSetting {
     pub changed: bool,
     /// The setting as it is now.
     pub setting: Setting,
-    /// What a person should know about the new value.
+    /// Warnings about the new value.
     pub warnings: Vec<String>,
 }
 
-/// What is wrong with the configuration file.
+/// The configuration file with its problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedSettings {
     /// The configuration file.
     pub file: PathBuf,
     /// Whether the file exists.
     pub exists: bool,
-    /// What is wrong with it.
+    /// Its problems.
     pub problems: Vec<Problem>,
 }
 
@@ -153,7 +153,7 @@ pub fn path(workspace: &Workspace) -> Done<ConfigPath> {
 }
 
 impl AllSettings {
-    /// What programs read.
+    /// The document for programs.
     pub fn view(&self) -> SettingList {
         SettingList {
             path: self.file.display().to_string(),
@@ -163,7 +163,7 @@ impl AllSettings {
 }
 
 impl ChangedSetting {
-    /// What programs read.
+    /// The document for programs.
     pub fn view(&self) -> SettingChanged {
         SettingChanged {
             ok: true,
@@ -176,7 +176,7 @@ impl ChangedSetting {
 }
 
 impl CheckedSettings {
-    /// What programs read.
+    /// The document for programs.
     pub fn view(&self) -> SettingProblems {
         SettingProblems {
             ok: self.problems.is_empty(),

@@ -45,7 +45,7 @@ pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
     Ok(Arc::new(opened.map_err(|error| failure(&error))?))
 }
 
-/// What the store could not do, for people.
+/// An error of the store, for people.
 pub(crate) fn failure(error: &deft_store::Error) -> Failure {
     Failure::input("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
 }

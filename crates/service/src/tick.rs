@@ -15,7 +15,7 @@ use crate::app::{self, App};
 use crate::runs;
 use crate::store;
 
-/// What one look did.
+/// The report of one look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TickReport {
     /// Runs that were made or continued.

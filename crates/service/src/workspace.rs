@@ -1,4 +1,4 @@
-//! What a front end works on: a home, or folders of skills that it names.
+//! The workspace of a front end: a home, or folders of skills that it names.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -22,8 +22,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::severity::Severity;
-    use crate::yaml;
+    use crate::fields::read_sample;
 
     /// Each row is read, and written back as it was read.
     #[test]
@@ -34,17 +33,6 @@ mod tests {
         };
         let rows = Details::ROWS.iter();
         let given: Vec<(&str, Value)> = rows.map(|row| (row.key, sample(row.place))).collect();
-        let lines = given.iter().map(|(key, value)| format!("{key}: {value}\n"));
-        let file: String = lines.collect();
-        let root = yaml::parse(&file, 0).unwrap().unwrap();
-        let fields = Fields {
-            map: root.as_mapping().unwrap(),
-            file: &file,
-            severity: Severity::Error,
-        };
-        let mut sink = Sink::default();
-        let details = read(&fields, &mut sink);
-        assert_eq!(sink.finish(), []);
-        assert_eq!(details.entries(), given);
+        assert_eq!(read_sample(&given, read).entries(), given);
     }
 }

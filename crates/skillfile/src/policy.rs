@@ -303,26 +303,13 @@ pub(crate) fn mappings<'a>(fields: &Fields<'a>, key: &str, sink: &mut Sink) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::{Field, sample};
-    use crate::severity::Severity;
-    use crate::yaml;
+    use crate::fields::{Field, read_sample, sample};
 
     /// Each row of the table is read, and written back as it was read.
     #[test]
     fn all_rows_are_read_and_written() {
         let value = |field: &Field| (field.name, sample(field));
         let given: Vec<(&str, Value)> = POLICY.iter().map(value).collect();
-        let lines = given.iter().map(|(key, value)| format!("{key}: {value}\n"));
-        let file: String = lines.collect();
-        let root = yaml::parse(&file, 0).unwrap().unwrap();
-        let fields = Fields {
-            map: root.as_mapping().unwrap(),
-            file: &file,
-            severity: Severity::Error,
-        };
-        let mut sink = Sink::default();
-        let policy = read(&fields, &mut sink);
-        assert_eq!(sink.finish(), []);
-        assert_eq!(policy.entries(), given);
+        assert_eq!(read_sample(&given, read).entries(), given);
     }
 }

@@ -132,9 +132,8 @@ impl Router {
                     .map_err(|failure| redaction.failure(failure))
             }
             Target::Server(server) => {
-                server
-                    .call(&entry.info.name, arguments, &call.key, &limit)
-                    .await
+                // Boxed, so that the future of a local tool is small.
+                Box::pin(server.call(&entry.info.name, arguments, &call.key, &limit)).await
             }
         };
         let answer = answer.map_err(|failure| hidden(failure, secrets))?;
@@ -212,12 +211,7 @@ impl Router {
 
     /// Why there is no such tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
-        let builtins = self.inner.builtins.lock();
-        if let Some(tool) = builtins.get(name) {
-            return tool.switched_off();
-        }
-        let known = self.switched_off_server(name);
-        if let Some(failure) = known.or_else(|| self.disabled_tool(name)) {
+        if let Some(failure) = self.switched_off(name) {
             return failure;
         }
         if unreachable.is_empty() {

@@ -30,6 +30,33 @@ pub enum InterruptionCause {
     RunEnded,
 }
 
+/// How long a run did not work between its start and its end. The two times do not overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleTime {
+    /// How long it waited for people to answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ms: u64,
+    /// How long no process drove it, or it had ended, before it was continued.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted_ms: u64,
+}
+
+impl IdleTime {
+    /// How much of the time from the start of a run to its end it worked.
+    pub fn worked_ms(self, duration_ms: u64) -> u64 {
+        let idle = self.waited_ms.saturating_add(self.interrupted_ms);
+        duration_ms.saturating_sub(idle)
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// The step that a run is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepPosition {

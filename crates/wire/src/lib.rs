@@ -40,6 +40,7 @@ pub mod status;
 pub mod token;
 pub mod tool;
 pub mod trash;
+pub mod words;
 
 pub use event_schema::event_schema;
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

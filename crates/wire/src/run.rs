@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::EventView;
-use crate::interruption::{Interruption, StepPosition};
+use crate::interruption::{IdleTime, Interruption, StepPosition};
 use crate::notice::NoticeStatus;
 use crate::schema::{words, words_or_null};
 
@@ -69,6 +69,15 @@ pub struct ListedRun {
     pub run: RunView,
     /// Whether the process that drove the run is gone.
     pub owner_gone: bool,
+    #[serde(flatten)]
+    pub idle: IdleTime,
+}
+
+impl ListedRun {
+    /// The same as [`RunDetail::worked_ms`].
+    pub fn worked_ms(&self) -> Option<u64> {
+        Some(self.idle.worked_ms(self.run.duration_ms?))
+    }
 }
 
 /// The schema of [`Usage`].
@@ -134,9 +143,8 @@ pub struct RunDetail {
     /// Where the run stopped and was continued, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interruptions: Vec<Interruption>,
-    /// How much of the time since its start the run waited: for a person, or to be continued.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub waited_ms: u64,
+    #[serde(flatten)]
+    pub idle: IdleTime,
     /// Whether the process that drove the run is gone; only where that was looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_gone: Option<bool>,
@@ -152,19 +160,10 @@ impl RunDetail {
         (total > 0).then_some(StepPosition { number, total })
     }
 
-    /// How long the run worked: from its start to its end, without the time that it waited.
+    /// How long the run worked: from its start to its end, without the time that it was idle.
     pub fn worked_ms(&self) -> Option<u64> {
-        let whole = self.run.duration_ms?;
-        Some(whole.saturating_sub(self.waited_ms))
+        Some(self.idle.worked_ms(self.run.duration_ms?))
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The answer to `runs show`.
@@ -295,6 +294,12 @@ pub struct PrunedRuns {
     pub before: String,
     #[schemars(with = "Vec<String>")]
     pub runs: Vec<RunId>,
+    /// When the first of them ended.
+    #[schemars(with = "Option<String>")]
+    pub oldest: Option<Timestamp>,
+    /// When the last of them ended.
+    #[schemars(with = "Option<String>")]
+    pub newest: Option<Timestamp>,
     pub events: u64,
     pub cached_results: u64,
 }

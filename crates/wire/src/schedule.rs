@@ -22,6 +22,9 @@ pub struct ScheduleView {
     pub skill: String,
     /// The schedule in a sentence.
     pub words: String,
+    /// Whether it fires once, at an instant.
+    #[serde(default)]
+    pub once: bool,
     pub zone: String,
     pub next: Option<String>,
     pub enabled: bool,

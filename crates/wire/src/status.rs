@@ -70,6 +70,9 @@ pub struct NextFire {
     pub at: Timestamp,
     /// The schedule in a sentence.
     pub words: String,
+    /// Whether this is its only fire.
+    #[serde(default)]
+    pub once: bool,
 }
 
 /// A run that is not over.

@@ -344,7 +344,7 @@ impl Machine {
             .origin
             .as_ref()
             .map_or("", |origin| &origin.started.execution_id);
-        format!("{run}/{}", path.without_attempts())
+        [run, "/", &path.without_attempts()].concat()
     }
 
     pub(crate) fn path(&self, at: Position) -> Path {

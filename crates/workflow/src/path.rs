@@ -52,6 +52,9 @@ impl Path {
     /// The path without the ordinals of attempts: the same call keeps its name when an outer
     /// step is tried again.
     pub fn without_attempts(&self) -> String {
+        if !self.0.contains('~') {
+            return self.0.clone();
+        }
         self.0
             .split('/')
             .map(|part| part.split('~').next().unwrap_or(part))

@@ -17,6 +17,10 @@ pub fn replace_placeholders(
     nonce: &str,
     mut with: impl FnMut(&str) -> String,
 ) -> Option<String> {
+    // Most texts have none, and setting up a search costs more than this look.
+    if !text.contains(OPEN) {
+        return None;
+    }
     let start = format!("{OPEN}{nonce}:");
     let mut rest = text;
     let mut out: Option<String> = None;

@@ -20,7 +20,9 @@ use crate::progress::say_above;
 
 pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
 pub(crate) use examples::command as command_with_examples;
-pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite, skill_to_explain};
+pub(crate) use rewrite::{
+    is_own_flag, mistaken_flag, own_flag_hint, rewrite, skill_to_explain, skill_to_run,
+};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
 pub(crate) use setup::{Secrets, Setup, TokenScopeArg, Tokens};

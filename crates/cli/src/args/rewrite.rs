@@ -60,8 +60,14 @@ pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString
 pub(crate) fn skill_to_explain(words: &[OsString]) -> Option<String> {
     let rest = &words[run_command(words)? + 1..];
     let wants_help = rest.iter().any(|word| word == "--help" || word == "-h");
+    skill_to_run(words).filter(|_| wants_help)
+}
+
+/// The skill of `deft run NAME`.
+pub(crate) fn skill_to_run(words: &[OsString]) -> Option<String> {
+    let rest = &words[run_command(words)? + 1..];
     let name = rest.iter().find(|word| !is_flag(&word.to_string_lossy()))?;
-    wants_help.then(|| name.to_string_lossy().into_owned())
+    Some(name.to_string_lossy().into_owned())
 }
 
 /// A flag of deft that is no input, where a value behind it looks as if an input was meant.

@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::args::{Approvals, Global};
 use crate::failure::Done;
 use crate::output::Output;
-use crate::table::{Column, Row, Table};
+use crate::question_text::question_lines;
+use crate::table::{Cell, Column, Row, Table, Tone};
 use crate::when;
 use deft_service::Lock;
 use deft_service::{App, approvals};
@@ -86,7 +87,10 @@ fn row(approval: &ApprovalView, zone: &TimeZone) -> Row {
         approval.step_id.as_str().into(),
         approval.run.to_string().into(),
     ];
-    Row::new(cells).below(Some(approval.message.as_str()))
+    let (question, call) = question_lines(approval);
+    Row::new(cells)
+        .below(Some(question))
+        .line_below(call.map(|call| Cell::toned(call, Tone::Dim)))
 }
 
 /// Confirms the answer, and says what continues the run.

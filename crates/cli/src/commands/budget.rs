@@ -34,9 +34,9 @@ fn resume(agent: &str, workspace: &Workspace, output: &Output) -> Done {
     if output.json {
         output.document(&resumed)?;
     } else if resumed.was_paused {
-        output.data(format!("`{agent}` is no longer paused"))?;
+        output.prose(format!("`{agent}` is no longer paused"))?;
     } else {
-        output.data(format!("`{agent}` was not paused"))?;
+        output.prose(format!("`{agent}` was not paused"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -48,7 +48,7 @@ fn show(view: &BudgetView, zone: &TimeZone, output: &Output) -> Done {
     }
     output.table(&page(&view.scopes))?;
     for paused in &view.paused {
-        output.data(describe(paused, zone))?;
+        output.prose(describe(paused, zone))?;
         output.note(&format!("hint: {}", remedy(paused)));
     }
     let all = view
@@ -117,7 +117,7 @@ fn row(scope: &BudgetScope) -> Row {
     ])
 }
 
-/// What calls in progress may still use.
+/// The amount that calls in progress may still use.
 fn held(used: &ScopeUsage) -> String {
     match (used.reserved_tokens, used.reserved_usd) {
         (0, money) if money == Usd::default() => "-".to_owned(),
@@ -148,7 +148,7 @@ fn set(args: &BudgetSet, workspace: &Workspace, output: &Output) -> Done {
     }
     for (name, value) in &done.settings {
         match value {
-            Value::Null => output.data(format!("`{name}` has no limit now"))?,
+            Value::Null => output.prose(format!("`{name}` has no limit now"))?,
             value @ (Value::Bool(_)
             | Value::Number(_)
             | Value::String(_)

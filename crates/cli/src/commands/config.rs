@@ -134,9 +134,9 @@ fn validate(workspace: &Workspace, output: &Output) -> Done {
         output.document(&checked.view())?;
     } else {
         for problem in problems {
-            output.data(format!("{}: {}", problem.place(file), problem.message))?;
+            output.prose(format!("{}: {}", problem.place(file), problem.message))?;
             if let Some(hint) = &problem.hint {
-                output.data(format!("  hint: {hint}"))?;
+                output.prose(format!("  hint: {hint}"))?;
             }
         }
         let place = file.display();

@@ -15,7 +15,7 @@ pub(crate) fn run(fix: bool, global: &Global, output: &Output) -> Done {
         output.document(&list)?;
     } else {
         let lines: Vec<String> = list.checks.iter().map(line).collect();
-        output.data(lines.join("\n"))?;
+        output.prose(lines.join("\n"))?;
         let bad = list.checks.iter();
         let bad = bad.filter(|check| check.status == CheckStatus::Bad).count();
         if bad > 0 {

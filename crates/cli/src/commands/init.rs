@@ -15,7 +15,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     let home = &ready.home;
-    output.data(match ready.skills_written {
+    output.prose(match ready.skills_written {
         0 => format!("`{home}` is in order"),
         count => format!(
             "`{home}` is ready: {} written",

@@ -104,7 +104,7 @@ fn show(app: &App, id: &str, output: &Output) -> Done {
     if output.json {
         output.document(&json!(JobDocument { job }))?;
     } else {
-        output.data(text(&job, app))?;
+        output.prose(text(&job, app))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,7 @@ pub(crate) fn run(folder: &Path, output: &Output) -> Done {
         output.document(&serde_json::json!({ "pages": written }))?;
     } else {
         let pages = counted(written.len(), "page");
-        output.data(format!("wrote {pages} to `{}`", folder.display()))?;
+        output.prose(format!("wrote {pages} to `{}`", folder.display()))?;
         output.note("hint: `man deft` finds them if the folder is in `MANPATH`");
     }
     Ok(ExitCode::SUCCESS)

@@ -36,7 +36,7 @@ use crate::failure::Done;
 use crate::output::Output;
 pub(crate) use run::{INTERRUPTED, help as run_help};
 
-/// What a person hears who planned something while no daemon runs.
+/// The hint after a schedule was set while no daemon runs.
 const NOTHING_IS_UP: &str =
     "nothing fires until deft is up: `deft up` starts it, `deft tick` does what is due once";
 

@@ -88,7 +88,7 @@ fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
         output.document(&json!(retried))?;
     } else {
         let count = usize::try_from(retried.queued).unwrap_or(usize::MAX);
-        output.data(format!("{} queued again", counted(count, "message")))?;
+        output.prose(format!("{} queued again", counted(count, "message")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use deft_service::time::spoken_length;
 use deft_wire::schedule::{ScheduleAction, ScheduleChange};
+use deft_wire::words::disabled_words;
 use jiff::{SignedDuration, Timestamp};
 
 use super::NOTHING_IS_UP;
@@ -24,13 +25,13 @@ pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -
         output.document(change)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(sentence(noun, change, Timestamp::now()))?;
+    output.prose(sentence(noun, change, Timestamp::now()))?;
     if change.change == ScheduleAction::Deleted {
         output.note(confirm::UNDO);
     }
     let will_fire = matches!(change.change, ScheduleAction::Set | ScheduleAction::Resumed);
     if let Some(reason) = change.disabled_reason.filter(|_| will_fire) {
-        let skill = &change.skill;
+        let (skill, reason) = (&change.skill, disabled_words(reason));
         output.note(&format!(
             "hint: it is disabled ({reason}); `deft schedule resume {skill}` enables it"
         ));

@@ -16,8 +16,8 @@ use crate::output::Output;
 use crate::progress::{Screen, Tree};
 use crate::prompt::Prompt;
 use deft_service::runs::{
-    self, Answers, Drive, DrivenRun, PlannedStep, PrepareError, PreparedSkill, RunWork, StartRun,
-    Update,
+    self, Answers, Drive, DrivenRun, InputName, PlannedStep, PrepareError, PreparedSkill, RunWork,
+    StartRun, Update,
 };
 use deft_service::{App, Lock};
 use deft_wire::FailureKind;
@@ -101,7 +101,7 @@ pub(crate) struct Driven {
     pub ends: Ends,
 }
 
-/// What a person sees while a run is driven, here or by `runs resume` and `runs rerun`.
+/// The view of a run that is driven, here or by `runs resume` and `runs rerun`.
 pub(crate) struct Watch<'a> {
     pub steps: Vec<PlannedStep>,
     pub yes: bool,
@@ -227,7 +227,7 @@ fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
     for pair in &args.inputs {
         let (name, value) = match pair.split_once('=') {
             Some((name, text)) => (name, skill.read_input(name, text)),
-            None => (pair.as_str(), Value::Bool(true)),
+            None => (pair.as_str(), switched_on(pair, &args.name, skill)?),
         };
         match given.iter_mut().find(|(known, _)| known == name) {
             Some((_, values)) => values.push(value),
@@ -243,6 +243,16 @@ fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
         inputs.insert(name, value);
     }
     Ok(inputs)
+}
+
+/// The value of an input that is named without one: only a switch has it.
+fn switched_on(name: &str, skill_name: &str, skill: &PreparedSkill) -> Done<Value> {
+    let takes_value = |input: &InputName<'_>| input.name == name && !input.is_switch;
+    if !skill.inputs().any(|input| takes_value(&input)) {
+        return Ok(Value::Bool(true));
+    }
+    let failure = Failure::input("invalid_input", format!("`--{name}` has no value"));
+    Err(failure.hint(format!("`deft run {skill_name} --{name} VALUE`")))
 }
 
 /// Inputs without which the skill does not run are named as they are typed.

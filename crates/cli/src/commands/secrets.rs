@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 
-use deft_config::SecretPlace;
+use deft_config::{SecretPlace, check_secret_name};
 use deft_service::{Workspace, secrets};
 use deft_wire::secret::{SecretList, SecretView};
 
@@ -31,10 +31,15 @@ pub(crate) fn run(command: &Secrets, global: &Global, output: &Output) -> Done {
 }
 
 fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
+    // Before the question: a value that was typed for nothing is a nuisance.
+    check_secret_name(name)?;
     let value = match Questions::new(global, output) {
         Some(questions) => {
             let question = format!("Value of `{name}` (not shown):");
-            questions.hidden_text(&question)?.unwrap_or_default()
+            let typed = questions.hidden_text(&question)?;
+            typed
+                .filter(|text| !text.trim().is_empty())
+                .unwrap_or_default()
         }
         None => piped()?,
     };
@@ -48,7 +53,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
         output.document(&stored)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(format!("stored `{name}` as `{}`", stored.reference))?;
+    output.prose(format!("stored `{name}` as `{}`", stored.reference))?;
     for reason in &stored.warnings {
         output.note(&format!("not in a keyring: {reason}"));
     }
@@ -105,7 +110,7 @@ fn remove(name: &str, workspace: &Workspace, output: &Output) -> Done {
     if output.json {
         output.document(&removed)?;
     } else {
-        output.data(format!("removed `{name}`"))?;
+        output.prose(format!("removed `{name}`"))?;
         output.warn(removed.warnings);
     }
     Ok(ExitCode::SUCCESS)

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     } else if report.is_empty() {
         output.note("nothing was due");
     } else {
-        output.data(text(&report, &app))?;
+        output.prose(text(&report, &app))?;
     }
     app.close();
     Ok(ExitCode::from(u8::from(report.has_failures())))

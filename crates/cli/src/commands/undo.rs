@@ -20,7 +20,7 @@ pub(crate) fn run(list: bool, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&result)?;
     } else {
-        output.data(format!("brought back: {}", result.undone.what))?;
+        output.prose(format!("brought back: {}", result.undone.what))?;
     }
     Ok(ExitCode::SUCCESS)
 }

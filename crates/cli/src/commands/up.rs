@@ -28,9 +28,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     let sinks = sinks(args.log, home.moment().zone, output);
     logging::start_with(&home.path, home.config.logs.limits, sinks);
     let for_people = args.log == LogForm::Text && !output.quiet;
-    if !for_people {
-        say_in_log();
-    }
+    say_in_log();
     let daemon = Daemon::open(home, lock, say_above)?;
     let folder = daemon.home();
     let token = tokens::token_file(&folder);

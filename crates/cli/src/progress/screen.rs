@@ -9,10 +9,11 @@ use deft_wire::model::visible;
 use parking_lot::Mutex;
 
 use super::Tree;
-use crate::output::say;
+use crate::fold::fold;
+use crate::output::{message_width, say};
 use crate::terminal::{Stream, StyledText};
 
-/// What a person sees of a run on stderr.
+/// The view of a run on stderr.
 pub(crate) struct Screen {
     state: Mutex<State>,
     live: bool,
@@ -31,7 +32,7 @@ struct State {
     held: Vec<String>,
 }
 
-/// What draws on stderr, and knows where a line from elsewhere can stand.
+/// A drawing on stderr that knows where a line from elsewhere can stand.
 pub(crate) trait Above: Send + Sync + 'static {
     /// Writes a line where it tears nothing.
     fn above(&self, line: &str);
@@ -49,7 +50,7 @@ pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
 /// Whether lines from elsewhere go to the log instead.
 static IN_LOG: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines from elsewhere are lines of the log: for a process whose stderr no person reads.
+/// From now on lines from elsewhere are lines of the log: for a daemon, whose terminal shows the log.
 pub(crate) fn say_in_log() {
     IN_LOG.store(true, Ordering::Relaxed);
 }
@@ -58,7 +59,7 @@ pub(crate) fn say_in_log() {
 pub(crate) fn say_above(line: &str) {
     let current = CURRENT.lock();
     let current = current.as_ref().and_then(Weak::upgrade);
-    // What a skill logs may hold anything, and names secrets only.
+    // The log line of a skill may hold anything, and names secrets only.
     let masked = mask_secrets(line);
     let line = visible(masked.as_deref().unwrap_or(line));
     if IN_LOG.load(Ordering::Relaxed) {
@@ -169,7 +170,8 @@ impl State {
             text = StyledText::up(self.drawn).with(StyledText::clear_below());
         }
         self.drawn = 0;
-        say(text.with(std::mem::take(&mut self.held).join("\n")));
+        let lines = std::mem::take(&mut self.held).join("\n");
+        say(text.with(fold(&lines, message_width())));
     }
 
     fn draw(&mut self) {

@@ -37,10 +37,10 @@ impl Mark {
 #[derive(Debug)]
 struct Line {
     path: String,
-    /// What it is called, if that is not the end of its path.
+    /// Its name, if that is not the end of its path.
     name: Option<String>,
     mark: Mark,
-    /// What it does: the tool, `compute`, …
+    /// Its work: the tool, `compute`, …
     what: String,
     /// Why, how long, how often.
     note: String,

@@ -19,9 +19,6 @@ const MOST_LINES: usize = 2;
 /// How many lines the columns may take that moved below their row.
 const MOVED_LINES: usize = 1;
 
-/// How many lines a sentence about a row may take, such as the reason of a failure.
-const BELOW_LINES: usize = 6;
-
 /// How far the lines below a row are indented.
 const INDENT: usize = 4;
 
@@ -183,7 +180,7 @@ impl Layout {
         });
         let mut out = Vec::new();
         let moved = moved.iter().map(|cell| (cell, MOVED_LINES));
-        let below = row.below.iter().map(|cell| (cell, BELOW_LINES));
+        let below = row.below.iter().map(|text| (&text.cell, text.most));
         for (cell, most) in moved.chain(below) {
             for line in wrap_at_most(&cell.text, width, most) {
                 let line = painted(&line, cell.tone, paper.color);

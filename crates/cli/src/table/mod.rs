@@ -11,9 +11,9 @@ use deft_wire::model::{Outcome, visible};
 
 use crate::terminal::StyledText;
 
-pub(crate) use wrap::{columns_of, wrap};
+pub(crate) use wrap::{columns_of, wrap, wrap_at_most};
 
-/// What happens to a column where there is no room for it.
+/// How a column fits where there is no room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     /// It stays whole: half a name or half an instant says nothing.
@@ -58,7 +58,7 @@ impl Column {
     }
 }
 
-/// What a cell says about its row. The words say it too: colour is never alone.
+/// The meaning of a cell for its row. The words say it too: colour is never alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]
@@ -119,21 +119,44 @@ fn one_line(cell: &str) -> String {
     visible(cell).replace(['\n', '\t'], " ")
 }
 
+/// How many lines a sentence about a row may take, such as the reason of a failure.
+const BELOW_LINES: usize = 6;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     cells: Vec<Cell>,
-    /// A sentence about the whole row, on a line of its own.
-    below: Option<Cell>,
+    /// Sentences about the whole row, each on lines of its own.
+    below: Vec<BelowText>,
+}
+
+/// A text below a row.
+#[derive(Clone, Debug)]
+struct BelowText {
+    cell: Cell,
+    /// The most lines that it takes.
+    most: usize,
 }
 
 impl Row {
     pub(crate) fn new(cells: impl IntoIterator<Item = Cell>) -> Self {
         let cells = cells.into_iter().collect();
-        Self { cells, below: None }
+        let below = Vec::new();
+        Self { cells, below }
     }
 
-    pub(crate) fn below(mut self, below: Option<impl Into<Cell>>) -> Self {
-        self.below = below.map(Into::into);
+    pub(crate) fn below(self, below: Option<impl Into<Cell>>) -> Self {
+        self.below_at_most(below, BELOW_LINES)
+    }
+
+    /// A text of which one line says enough.
+    pub(crate) fn line_below(self, below: Option<impl Into<Cell>>) -> Self {
+        self.below_at_most(below, 1)
+    }
+
+    fn below_at_most(mut self, below: Option<impl Into<Cell>>, most: usize) -> Self {
+        let below = below.map(Into::into);
+        self.below
+            .extend(below.map(|cell| BelowText { cell, most }));
         self
     }
 }

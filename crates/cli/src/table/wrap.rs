@@ -40,7 +40,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The first lines of a wrapped text, with a mark if there are more.
-pub(super) fn wrap_at_most(text: &str, width: usize, most: usize) -> Vec<String> {
+pub(crate) fn wrap_at_most(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines = wrap(text, width);
     if lines.len() > most {
         lines.truncate(most);

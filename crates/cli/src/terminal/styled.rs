@@ -7,6 +7,8 @@
 use deft_wire::model::visible;
 use unicode_width::UnicodeWidthChar;
 
+use crate::fold::fold;
+
 /// Text whose only control sequences are deft's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StyledText(String);
@@ -104,6 +106,11 @@ impl StyledText {
             escape &= c != 'm';
         }
         Self(out)
+    }
+
+    /// The text with line breaks between words where a line is too long.
+    pub(crate) fn fold(&self, width: Option<usize>) -> Self {
+        Self(fold(&self.0, width))
     }
 
     /// The text without the white space at its end.

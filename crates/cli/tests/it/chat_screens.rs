@@ -1,11 +1,12 @@
 //! What a chat looks like, at 80 and at 120 columns.
 
-use deft_testkit::{Gate, ModelAnswer};
+use deft_testkit::{Gate, ModelAnswer, Script};
 use serde_json::{Value, json};
 
 use crate::chat_support::{home, messages, model, section};
 use crate::daemon::runs;
-use crate::support::World;
+use crate::screens::assert_fits;
+use crate::support::{World, server};
 use crate::terminal::Terminal;
 
 /// The widths that screens are looked at with.
@@ -39,9 +40,13 @@ fn screen(terminal: &Terminal) -> String {
         });
         let line = words.collect::<Vec<_>>().join(" ");
         // How long a call took stands at the end of its line.
-        let line = match line.split_once(" ✓ ") {
-            Some((call, _)) => format!("{call} ✓ TIME"),
-            None => line,
+        let line = match (line.split_once(" ✓ "), line.split_once(" ✗ ")) {
+            (Some((call, _)), _) => format!("{call} ✓ TIME"),
+            (None, Some((call, rest))) => {
+                let reason = rest.split_once("  ").map_or("", |(_, reason)| reason);
+                format!("{call} ✗ TIME  {reason}")
+            }
+            (None, None) => line,
         };
         out.push_str(line.trim_end());
         out.push('\n');
@@ -260,6 +265,79 @@ fn files_are_attached() {
             "Sum up @report.txt for @ada\n\nFile `report.txt`:\n```\none\ntwo\n```"
         );
     }
+}
+
+/// A message with a path that leads nowhere is not sent, and says why.
+#[test]
+fn a_missing_file_is_told_and_nothing_is_sent() {
+    let model = model([ModelAnswer::text("Fine.")]);
+    let world = home(&model, "");
+    world.write("cat.png", b"\x89PNG\r\n");
+    let mut terminal = chat(&world, 80);
+    terminal.keys("Sum up @/missing/file\r");
+    terminal.until("the file `/missing/file` does not exist");
+    idle(&mut terminal);
+    terminal.keys("What is on @cat.png\r");
+    terminal
+        .until("`cat.png` is an image; images cannot be attached")
+        .until("hint: text in UTF-8 is read");
+    idle(&mut terminal);
+    assert_fits(&terminal.screen(), 80);
+    terminal.keys("Nothing\r").until("Fine.");
+    idle(&mut terminal);
+    end(terminal);
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// The reason stands in the line of the call, and none of its words is broken.
+#[test]
+fn a_failed_call_shows_its_reason() {
+    for columns in WIDTHS {
+        let model = model([
+            ModelAnswer::call("compare", json!({"folder": "photos"})),
+            ModelAnswer::text("It failed."),
+        ]);
+        let world = home(&model, "");
+        let error = "3 of 1200 copies differ from their originals: mail/2019.mbox, photos/a.jpg";
+        let tool = json!({"error": error, "annotations": {"readOnlyHint": true}});
+        let script = Script::new().tool("compare", tool);
+        let config = world.read("home/config.toml") + &server(&world, &script);
+        world.write("home/config.toml", config);
+        assert_eq!(world.code(&["mcp", "probe", "demo"]), 0);
+        let mut terminal = chat(&world, columns);
+        terminal.keys("Compare\r").until("It failed.");
+        idle(&mut terminal);
+        let shown = screen(&terminal);
+        assert_fits(&shown, columns);
+        insta::assert_snapshot!(format!("failed_call_{columns}"), shown);
+        end(terminal);
+    }
+}
+
+/// A chosen model answers in the conversation also after it was left and resumed.
+#[test]
+fn a_resumed_chat_keeps_its_model() {
+    let first = model([ModelAnswer::text("From main.")]);
+    let second = model([
+        ModelAnswer::text("From other."),
+        ModelAnswer::text("Still other."),
+    ]);
+    let other = section(&second.url).replace("llm.main", "llm.other");
+    let world = home(&first, &format!("{other}[agent]\nllm = \"main\"\n"));
+    let mut terminal = chat(&world, 80);
+    terminal
+        .keys("/model other\r")
+        .until("answers in this chat");
+    idle(&mut terminal);
+    terminal.keys("Hi\r").until("From other.");
+    idle(&mut terminal);
+    end(terminal);
+    let mut terminal = Terminal::sized(&world, &["chat", "--resume"], 80);
+    terminal.until("going on with").until_line("thinker>");
+    terminal.keys("And now?\r").until("Still other.");
+    terminal.until_line("thinker>");
+    end(terminal);
+    assert_eq!(second.requests().len(), 2);
 }
 
 #[test]

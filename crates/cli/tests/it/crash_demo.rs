@@ -55,7 +55,13 @@ fn an_interrupted_run_says_so() {
     let gap = &shown["run"]["interruptions"][0];
     assert_eq!(gap["cause"], "process_ended", "{shown:#}");
     let text = world.run(&["runs", "show", "last"]);
-    assert!(text.contains("interrupted "), "{text}");
+    assert!(text.contains("interrupted last sign "), "{text}");
+    // The outage is neither work nor a person's time, in the details and in the list.
+    let idle = shown["run"]["interrupted_ms"].as_u64();
+    assert!(idle > Some(0), "{shown:#}");
+    assert_eq!(shown["run"].get("waited_ms"), None, "{shown:#}");
+    let listed = world.json(&["runs", "list", "--json"]);
+    assert_eq!(listed["runs"][0]["interrupted_ms"].as_u64(), idle);
     assert!(text.contains("later) by another process"), "{text}");
     let events = world.run(&["runs", "logs", "last"]);
     assert!(events.contains("skill_recovered"), "{events}");

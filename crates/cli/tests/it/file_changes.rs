@@ -52,7 +52,7 @@ fn a_person_sees_what_was_changed_and_drops_it() {
 
     let restored = world.run(&["skills", "restore", "Evening Recap"]);
     assert!(
-        restored.contains("`evening-recap` is as its file says; it is off (missing_tools)"),
+        restored.contains("`evening-recap` is as its file says; it is off (tools missing)"),
         "{restored}"
     );
     assert_eq!(

@@ -60,6 +60,12 @@ fn show() {
     );
 }
 
+/// The name of an agent is no unknown skill.
+#[test]
+fn an_agent_is_not_taken_for_a_skill() {
+    insta::assert_snapshot!(world().run(&["skills", "show", "thinker"]));
+}
+
 #[test]
 fn doctor_names_every_file() {
     let world = world();

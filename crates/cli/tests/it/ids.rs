@@ -113,4 +113,15 @@ fn a_resumed_run_shows_finished_steps() {
     let run = &run["run"];
     let (whole, waited) = (run["duration_ms"].as_u64(), run["waited_ms"].as_u64());
     assert!(waited > Some(0) && waited <= whole, "{run:#}");
+    let listed = world.json(&["runs", "list", "--json"]);
+    assert_eq!(listed["runs"][0]["waited_ms"].as_u64(), waited);
+    // Both tables show the time without the wait.
+    let took = world.run(&["runs", "show", "last"]);
+    let took = took
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("took"));
+    let worked = took.and_then(|took| took.split(", waited").next());
+    let worked = worked.unwrap_or_default().trim().to_owned();
+    let list = world.run(&["runs", "list", "--wide"]);
+    assert!(list.contains(&format!("  {worked}  ")), "{worked}: {list}");
 }

@@ -236,3 +236,36 @@ fn a_format_may_be_named() {
     insta::assert_snapshot!(world.run(&["skills", "import", "--from", "n8n", "record.json"]));
     insta::assert_snapshot!(world.run(&["skills", "import", "./crontab"]));
 }
+
+/// Frontmatter that is not YAML is named with its line, whether it could be read or not.
+#[test]
+fn broken_frontmatter_is_named() {
+    let world = World::new();
+    world
+        .write(
+            "in/colon/SKILL.md",
+            "---\nname: colon\ndescription: Use when: asked\n---\n\nText.\n",
+        )
+        .write(
+            "in/broken/SKILL.md",
+            "---\nname: broken\n\tdescription: [a\n---\n\nText.\n",
+        );
+    insta::assert_snapshot!(world.run(&["skills", "import", "in"]));
+}
+
+/// Every agent counts, also one that is there already.
+#[test]
+fn unchanged_agents_are_counted() {
+    let world = World::new();
+    world.write(
+        "in/.claude/agents/tester.md",
+        "---\nname: tester\ndescription: Runs tests\n---\n\nRun them.\n",
+    );
+    let first = world.run(&["skills", "import", "in"]);
+    assert!(first.contains("0 skills and 1 agent imported\n"), "{first}");
+    let second = world.run(&["skills", "import", "in"]);
+    assert!(
+        second.contains("0 skills imported, 1 unchanged\n"),
+        "{second}"
+    );
+}

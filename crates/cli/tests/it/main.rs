@@ -32,6 +32,7 @@ mod doubts;
 mod export;
 mod file_changes;
 mod files;
+mod folding;
 mod help;
 mod home;
 mod hostile;

@@ -1,7 +1,16 @@
 //! What a run looks like, at 80 and at 120 columns.
 
+use crate::screens::stable;
 use crate::support::World;
 use crate::terminal::Terminal;
+
+/// The frames of the spinner.
+const SPINNER: [char; 8] = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇', '⠏', '⠛'];
+
+/// Steps take shorter or longer than a second.
+fn timeless(screen: &str) -> String {
+    screen.replace("# ms", "[took]").replace("#.# s", "[took]")
+}
 
 /// The line that a skill logs stands above the steps, and no step seems to run at the end.
 #[test]
@@ -23,6 +32,9 @@ fn a_finished_run_shows_no_spinner() {
         }
         assert!(lines[4].starts_with("  - say_it_is_over"), "{screen}");
         assert!(lines[5].starts_with("success after"), "{screen}");
+        assert!(!screen.contains(SPINNER), "a spinner is left:\n{screen}");
+        let screen = timeless(&stable(&world, &screen));
+        insta::assert_snapshot!(format!("countdown_{columns}"), screen);
     }
     // Without a terminal the line stands between the steps.
     let world = World::new();

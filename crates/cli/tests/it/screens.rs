@@ -6,7 +6,47 @@ use crate::terminal::Terminal;
 /// What a command draws on a terminal of so many columns, and its exit code.
 pub(crate) fn screen(world: &World, args: &[&str], columns: u16) -> String {
     let (code, screen) = Terminal::sized(world, args, columns).end();
+    assert_fits(&screen, columns);
+    let screen = unfolded(&screen, columns.into());
     format!("exit {code}\n{}", stable(world, &screen))
+}
+
+/// No line is longer than the terminal is wide, so that none breaks in the middle of a word. Only a word
+/// that is longer than a line, such as a path, may stand alone on one.
+pub(crate) fn assert_fits(screen: &str, columns: u16) {
+    for line in screen.lines().map(str::trim) {
+        let is_short = line.chars().count() <= columns.into();
+        assert!(is_short || !line.contains(' '), "{line}\n\n{screen}");
+    }
+}
+
+/// The screen with folded sentences on one line each: where they break depends on the hour.
+fn unfolded(screen: &str, columns: usize) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let mut last = 0;
+    for line in screen.lines() {
+        let begins = |c: char| c.is_alphanumeric() || c == '`' || c == '(';
+        let heads = ["hint:", "error:", "warning:"];
+        let is_head = heads.iter().any(|head| line.starts_with(head));
+        let is_full = last > 0 && last + 1 + first_piece(line) > columns;
+        match out.last_mut() {
+            Some(before) if is_full && !is_head && line.starts_with(begins) => {
+                before.push(' ');
+                before.push_str(line);
+            }
+            _ => out.push(line.to_owned()),
+        }
+        last = line.chars().count();
+    }
+    out.join("\n")
+}
+
+/// How long the first word of a line is; words in backticks stay together.
+fn first_piece(line: &str) -> usize {
+    let code = line.strip_prefix('`').and_then(|rest| rest.find('`'));
+    let start = code.map_or(0, |end| end + 2);
+    let rest = line.get(start..).unwrap_or_default();
+    start + rest.find(' ').unwrap_or(rest.len())
 }
 
 /// The same at 80 and at 120 columns, one below the other.

@@ -114,6 +114,17 @@ fn the_prompt_does_not_show_what_is_typed() {
     assert_eq!(world.read("home/secrets/MAIL"), format!("{VALUE}\n"));
 }
 
+/// A name that no secret can have is refused before the value is asked for.
+#[test]
+fn a_bad_name_is_refused_before_the_question() {
+    let world = World::new();
+    let terminal = Terminal::sized(&world, &["secrets", "set", "bad name"], 80);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 2, "{screen}");
+    let message = "error: `bad name` cannot be the name of a secret";
+    assert!(screen.starts_with(message), "{screen}");
+}
+
 /// A keyring that keeps its entries in files beside the program, without help of other programs.
 const KEYRING: &str = r#"
 for name; do :; done

@@ -17,15 +17,19 @@ const CHAT: &str = "Start a chat now? (Y/n)";
 const CHOOSE: &str = "esc to skip]";
 const TICK: &str = "enter to go on]";
 
-/// Starts it in a home below that of the user, so that paths are short and the same everywhere.
 fn start(world: &World, columns: u16, variables: &[(&str, &str)]) -> Terminal {
+    start_with(world, columns, variables, &[])
+}
+
+/// Starts it in a home below that of the user, so that paths are short and the same everywhere.
+fn start_with(world: &World, columns: u16, variables: &[(&str, &str)], more: &[&str]) -> Terminal {
     let mut all = vec![("DEFT_HOME", world.path("user/.deft").display().to_string())];
     all.extend(
         variables
             .iter()
             .map(|(name, value)| (*name, (*value).to_owned())),
     );
-    let args = ["setup", "--probe", "none"];
+    let args = [&["setup", "--probe", "none"], more].concat();
     Terminal::with_env(world, &args, columns, &all)
 }
 
@@ -142,6 +146,34 @@ fn files_of_another_host() {
     assert_eq!(world.read("user/.deft/config.toml"), config);
 }
 
+/// What `deft export` wrote for another host is no news to this home.
+#[test]
+fn exported_skills_are_not_proposed() {
+    let world = World::new();
+    world
+        .write("user/.deft/skills/greet/SKILL.md", SKILL)
+        .write("user/.deft/skills/email/send.md", crate::support::PAGE);
+    let mut export = world.command(&["export", "--to", "claude"]);
+    let home = world.path("user/.deft");
+    let exported = export.env("DEFT_HOME", &home).output().unwrap();
+    assert!(exported.status.success(), "{exported:?}");
+    assert!(world.path("user/.claude/skills/greet/SKILL.md").exists());
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    let screen = decline(terminal);
+    assert!(
+        screen.contains("all skills that were found are read already"),
+        "{screen}"
+    );
+    // A skill that another host got from elsewhere is.
+    let other = SKILL.replace("greet", "other");
+    world.write("user/.claude/skills/other/SKILL.md", other);
+    let mut terminal = start(&world, 80, &[]);
+    terminal.until(MODEL).keys(DOWN).keys(ENTER);
+    terminal.until("~/.claude/skills (1 skill)").keys(ENTER);
+    decline(terminal);
+}
+
 #[test]
 fn a_crontab() {
     let world = World::new();
@@ -206,6 +238,31 @@ fn a_typed_key_and_a_second_try() {
     assert!(!config.contains("sk-ant"), "{config}");
     let stored = world.read("user/.deft/secrets/ANTHROPIC_API_KEY");
     assert_eq!(stored, "sk-ant-right-0123456789\n");
+}
+
+/// A server at an address of its own may need no key; the person says so with an empty answer.
+#[test]
+fn a_server_without_a_key() {
+    for key in ["", "sk-0123456789"] {
+        let world = World::new();
+        let server = ModelServer::start(Dialect::OpenAi, [ModelAnswer::text("ready")]);
+        let args = ["--provider", "openai", "--base-url", server.url.as_str()];
+        let mut terminal = start_with(&world, 80, &[], &args);
+        let question = "(not shown, empty if the server needs none):";
+        terminal.until(question).keys(&format!("{key}\r"));
+        terminal.until("Model:").keys("own-model\r");
+        terminal.until(SERVICE).keys(ENTER).until(CHAT).keys("n\r");
+        let (code, screen) = terminal.end();
+        assert_eq!(code, 0, "{screen}");
+        assert!(
+            screen.contains("own-model (openai) answers after"),
+            "{screen}"
+        );
+        let config = world.read("user/.deft/config.toml");
+        assert_eq!(config.contains("api_key"), !key.is_empty(), "{config}");
+        let stored = world.path("user/.deft/secrets/OPENAI_API_KEY").exists();
+        assert_eq!(stored, !key.is_empty());
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ description: Rolls a version out
 inputs:
   - {name: namespace, type: string, required: true, description: Where to}
   - {name: replicas, type: integer, default: 2, description: How many}
+  - {name: colour, type: string, default: blue, enum: [blue, green]}
 steps:
   - {id: now, tool: time.now}
 ";
@@ -21,17 +22,21 @@ fn world() -> World {
 
 /// What the shell is offered for the last of these words.
 fn candidates(world: &World, words: &[&str]) -> Vec<String> {
+    let text = completed(world, "bash", words);
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The answer to a shell.
+fn completed(world: &World, shell: &str, words: &[&str]) -> String {
     let mut command = world.command(&["--", "deft"]);
-    command.args(words).env("COMPLETE", "bash");
+    command.args(words).env("COMPLETE", shell);
     command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
     command
         .env("_CLAP_IFS", "\n")
         .env("_CLAP_COMPLETE_COMP_TYPE", "9");
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let lines = text.lines().filter(|line| !line.starts_with('-'));
-    lines.map(str::to_owned).collect()
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
@@ -47,6 +52,32 @@ fn names_of_skills_runs_and_tools_are_completed() {
     let id = run["id"].as_str().unwrap();
     assert_eq!(candidates(&world, &["runs", "show", ""]), ["last", id]);
     assert_eq!(candidates(&world, &["runs", "sh"]), ["show"]);
+    // Options come when a dash asks for them.
+    let options = candidates(&world, &["runs", "show", "-"]);
+    assert!(options.contains(&"--json".to_owned()), "{options:?}");
+    let described = completed(&world, "zsh", &["runs", "show", ""]);
+    assert!(
+        described.contains(&format!("{id}:roll-out, success")),
+        "{described}"
+    );
+}
+
+#[test]
+fn inputs_of_a_skill_are_completed() {
+    let world = world();
+    let options = candidates(&world, &["run", "roll-out", "--"]);
+    for name in ["--namespace", "--replicas", "--colour", "--dry-run"] {
+        assert!(options.contains(&name.to_owned()), "{name}: {options:?}");
+    }
+    assert_eq!(
+        candidates(&world, &["run", "roll-out", "--namespace", "blue", "--re"]),
+        ["--replicas"]
+    );
+    let colours = candidates(&world, &["run", "roll-out", "--colour", ""]);
+    assert_eq!(colours, ["blue", "green"]);
+    assert_eq!(candidates(&world, &["run", "email.send", "--t"]), ["--to"]);
+    let described = completed(&world, "zsh", &["run", "roll-out", "--name"]);
+    assert!(described.contains("Where to"), "{described}");
 }
 
 #[test]
@@ -86,4 +117,5 @@ fn the_help_of_a_skill_describes_its_inputs() {
 fn a_missing_input_is_named_as_it_is_typed() {
     let world = world();
     insta::assert_snapshot!(world.run(&["run", "roll-out"]));
+    insta::assert_snapshot!(world.run(&["run", "roll-out", "--namespace"]));
 }

@@ -74,3 +74,25 @@ fn who_enables_a_skill_hears_what_it_lacks() {
         "{said}"
     );
 }
+
+#[test]
+fn who_needs_a_tool_that_is_off_hears_the_setting() {
+    let world = World::new();
+    for (name, tool) in [("list", "shell.run"), ("ask", "http.request")] {
+        world.write(
+            &format!("home/skills/{name}.yaml"),
+            format!("name: {name}\ndescription: d\nsteps:\n  - {{id: one, tool: {tool}}}\n"),
+        );
+    }
+    let shell = "hint: `deft config set tools.shell.enabled true` switches it on";
+    let http = "hint: `deft config set tools.http.allow HOST` names the host that it may call";
+    for (skill, tool, hint) in [("list", "shell.run", shell), ("ask", "http.request", http)] {
+        let off = format!("the tool `{tool}` is switched off");
+        for command in [["run", skill].as_slice(), &["skills", "enable", skill]] {
+            let said = world.run(command);
+            assert!(said.contains(&off) && said.contains(hint), "{said}");
+        }
+        let said = world.run(&["tools", "show", tool]);
+        assert!(said.contains(&off) && said.contains(hint), "{said}");
+    }
+}

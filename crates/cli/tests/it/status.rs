@@ -35,7 +35,7 @@ fn status_is_one_screen() {
 #[test]
 fn an_empty_home_and_none_have_a_screen() {
     let world = World::new();
-    let none = screen(&world, &[], 80);
+    let none = screen(&world, &[], 80) + "\n\n" + &screen(&world, &["status"], 80);
     assert_eq!(world.code(&["init"]), 0);
     let shown = format!("{none}\n\n{}", both_widths(&world, &[]));
     insta::assert_snapshot!(shown);
@@ -53,6 +53,63 @@ fn status_as_json_is_typed() {
     assert_eq!(status["approvals"][0]["message"], "Publish 1.2?");
     // `deft` alone is the same document.
     assert_eq!(world.json(&["--json"])["failed_total"], 1);
+}
+
+/// Reasons wrap on words, and the instant of a one-shot is there once.
+#[test]
+fn nothing_is_cut_or_said_twice() {
+    let world = World::new();
+    world.write(
+        "home/skills/collect.yaml",
+        "name: collect\ndescription: d\nsteps:\n  - {id: collect_the_reports, tool: shell.run}\n",
+    );
+    assert_eq!(world.code(&["run", "collect", "--quiet"]), 1);
+    assert_eq!(
+        world.code(&["remind", "celebrate", "at", "2099-03-03", "09:00"]),
+        0
+    );
+    let screen = |args: &[&str]| Terminal::sized(&world, args, 80).end().1;
+    let shown = screen(&["status"]);
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    let reason =
+        "blocked: step `collect_the_reports` cannot run: the tool `shell.run` is switched off";
+    assert!(words.join(" ").contains(reason), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
+    for shown in [shown, screen(&["schedule", "list"])] {
+        let line = shown.lines().find(|line| line.contains("celebrate"));
+        let line = line.unwrap_or_default();
+        assert_eq!(line.matches("Mar").count(), 1, "{shown}");
+        assert!(line.trim_end().ends_with("once"), "{shown}");
+    }
+}
+
+/// A question is shown with the call that it is about. Secrets stay names, and long calls are clipped.
+#[test]
+fn a_question_names_its_call() {
+    let world = World::new();
+    world
+        .write("home/config.toml", "[secrets]\nTOKEN = \"file:token\"\n")
+        .write("home/token", "s3cr3t-value\n")
+        .write(
+            "home/skills/send.yaml",
+            "name: send\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - id: say\n    tool: log\n    args: {level: info, message: \"{{ secrets.TOKEN }} and many more words about what this call will write into the log\"}\nconfirmations:\n  - {step: say, message: \"Send it?\"}\n",
+        );
+    assert_eq!(world.code(&["run", "send", "--no-input", "--quiet"]), 5);
+    for args in [["approvals", "list"].as_slice(), &["status"]] {
+        let shown = Terminal::sized(&world, args, 80).end().1;
+        assert!(shown.contains("Send it?"), "{shown}");
+        let call = shown.lines().find(|line| line.contains("log("));
+        let call = call.unwrap_or_default();
+        assert!(
+            call.contains("log(level: info, message: [secret TOKEN] and many"),
+            "{shown}"
+        );
+        assert!(call.contains('…') && call.chars().count() <= 80, "{shown}");
+        assert!(!shown.contains("s3cr3t-value"), "{shown}");
+    }
 }
 
 /// The question is answered by a key, the screen shows it, and the terminal is as it was.

@@ -134,9 +134,11 @@ fn pruning_asks_how_much_goes() {
     let world = crate::daemon::used_home();
     world.write("home/skills/steps.yaml", STEPS);
     world.code(&["run", "steps"]);
+    let today = jiff::Zoned::now().in_tz("Europe/Berlin").unwrap();
+    let today = today.strftime("%-d %b %Y");
     let mut terminal = Terminal::sized(&world, &["runs", "prune", "--before", "2999-01-01"], 80);
     terminal
-        .until("delete 1 run that ended before")
+        .until(&format!("delete 1 run of {today} with"))
         .until("[y/N]")
         .keys("\r");
     assert_eq!(terminal.end().0, 1);

@@ -31,7 +31,18 @@ fn the_first_start_shows_life() {
     let mut daemon = Daemon::start(&world);
     daemon.until("this home is new: 26 files were put into its `skills` folder");
     daemon.until("deft run countdown");
-    daemon.until("notice: ticking: tick, tock");
+    daemon.until("INFO notice: ticking: tick, tock");
+    daemon.until("INFO `ticking` succeeded run=run_");
+    // The log has the same lines with the same time.
+    let logged = world.run(&["logs", "-n", "500"]);
+    let time = "2026-01-31 09:00:00".len();
+    for text in [
+        " INFO  notice: ticking: tick, tock",
+        " INFO  `ticking` succeeded run=",
+    ] {
+        let mut rests = logged.lines().filter_map(|line| line.get(time..));
+        assert!(rests.any(|rest| rest.starts_with(text)), "{logged}");
+    }
     let line = wait_for("the log of notices", || {
         let log = std::fs::read_to_string(world.path("home/logs/notices.log")).ok()?;
         let line = log.lines().find(|line| line.contains("tick, tock"))?;
@@ -51,6 +62,16 @@ fn the_first_start_shows_life() {
     );
     let waiting = schedule(&world, "email-processor");
     assert_eq!(waiting["disabled_reason"], "missing_tools");
+    let table = world.run(&["schedule", "list"]);
+    assert!(table.contains("off: tools missing"), "{table}");
+    let found = world.run(&["doctor"]);
+    let named = found
+        .lines()
+        .find(|line| line.contains("waiting for tools or a model:"));
+    assert!(
+        named.is_some_and(|line| line.contains("email-processor")),
+        "{found}"
+    );
     let counted = world.json(&["run", "countdown", "--date", "2099-01-01", "--json"]);
     assert_eq!(counted["outcome"], "success", "{counted:#}");
     daemon.stop();
@@ -414,4 +435,22 @@ fn stopping_waits_for_what_runs_and_not_for_ever() {
         assert_eq!(over["outcome"], expected, "{over:#}");
         next.stop();
     }
+}
+
+/// Files that others hide are one line, however many they are.
+#[test]
+fn hidden_files_are_counted() {
+    let world = used_home();
+    world.write("home/config.toml", "[skills]\npaths = [\"more\"]\n");
+    for name in ["one", "two", "three"] {
+        let text = TICKING.replace("ticking", name);
+        world
+            .write(&format!("home/skills/{name}.yaml"), &text)
+            .write(&format!("home/more/{name}.yaml"), &text);
+    }
+    let said = Daemon::start(&world).stop();
+    let line =
+        "3 skill files hidden by others of the same name hint=\"`deft skills doctor` says which\"";
+    assert!(said.contains(line), "{said}");
+    assert_eq!(said.matches("hidden by").count(), 1, "{said}");
 }

@@ -38,6 +38,9 @@ fn a_reminder_is_one_sentence() {
         ),
         screen(&world, &["remind", "tomorrow", "9:00", "call", "mom"], 80),
         screen(&world, &["remind", "soon"], 80),
+        screen(&world, &["remind", "tea", "at", "25:00"], 80),
+        screen(&world, &["remind", "tea", "in", "0m"], 80),
+        screen(&world, &["remind", "tea", "in", "2", "months"], 80),
         screen(&world, &["remind", "pay", "2020-01-01", "9:00"], 80),
         screen(
             &world,
@@ -115,6 +118,10 @@ fn a_schedule_of_a_file_is_replaced_and_restored() {
         "--json",
     ]);
     assert_eq!(set["zone"], "America/New_York", "{set:#}");
+    // Without a zone the next schedule keeps it, and says so.
+    let kept = world.run(&["schedule", "add", "report", "mondays 8:00"]);
+    let hint = "times of this skill stay in the zone `America/New_York`; `--tz Europe/Berlin`";
+    assert!(kept.contains(hint), "{kept}");
     assert_eq!(schedule(&world, "report")["words"], "at 08:00 on Monday");
     let removed = world.json(&["schedule", "remove", "report", "--json"]);
     assert_eq!(removed["change"], "removed", "{removed:#}");

@@ -5,6 +5,7 @@
 //! wires of models, storing anything but by the journal of the run.
 
 mod calls;
+mod chosen;
 mod prepare;
 mod result;
 mod say;

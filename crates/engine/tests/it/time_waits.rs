@@ -446,3 +446,49 @@ async fn whoever_lost_a_run_can_write_nothing() {
     })
     .await;
 }
+
+/// A process dies in the middle of a scheduled run, and the next one finishes it.
+#[tokio::test]
+async fn the_notice_about_a_resumed_run_names_the_interruption() {
+    both(async |t: Times| {
+        let slow = record("Slow", json!({"interval_minutes": 10}), "slow");
+        t.add(with(slow, json!({"notify_on_completion": true})))
+            .await;
+        let first = Arc::new(std::sync::atomic::AtomicBool::new(true));
+        let hangs = Arc::clone(&first);
+        let schema = json!({ "type": "object" });
+        t.world.engine.router().register_fn(
+            Definition::new("slow", "for tests", Effects::Idempotent, schema),
+            move |_, _| {
+                let hangs = hangs.swap(false, std::sync::atomic::Ordering::SeqCst);
+                async move {
+                    if hangs {
+                        std::future::pending::<()>().await;
+                    }
+                    Ok(json!("done"))
+                }
+            },
+        );
+        t.world.clock.set(at("13:10"));
+        let scheduler = Scheduler::new(&t.world.engine);
+        let ticked = scheduler.tick(at("13:10"), &t.pool).await.unwrap();
+        while first.load(std::sync::atomic::Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        t.world.clock.set(at("13:15"));
+        let freed = t.world.store.release(Vec::new(), at("13:15"));
+        assert_eq!(freed.await.unwrap(), ticked.fired);
+        t.drain().await;
+        let row = t.world.store.run(&ticked.fired[0]).await.unwrap().unwrap();
+        assert_eq!(row.outcome, Some(Outcome::Success), "{row:?}");
+        assert_eq!(
+            t.notices().await,
+            ["completion: done\ninterrupted: last sign today at 13:10, resumed 5 minutes later by another process"]
+        );
+        let detail = t.world.engine.show(&row).await.unwrap();
+        let minutes = |ms: u64| ms / 60_000;
+        assert_eq!(minutes(detail.idle.interrupted_ms), 5);
+        assert_eq!((detail.idle.waited_ms, detail.worked_ms()), (0, Some(0)));
+    })
+    .await;
+}

@@ -5,6 +5,7 @@
 //! are not prose and are not read here.
 
 mod clock;
+mod mistake;
 mod once;
 mod recurring;
 mod token;
@@ -17,6 +18,7 @@ use crate::cron::Cron;
 use crate::duration::parse_duration;
 use crate::error::Error;
 use crate::fire_time::FireTime;
+pub(crate) use mistake::{day_ahead, explain};
 
 /// The field in which a phrase stands; it decides what the phrase can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +162,9 @@ fn is_prose(words: &[&str]) -> bool {
 fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<FireTime>, Error> {
     let joined = words.join(" ");
     let Some(length) = spelled_length(&joined) else {
+        if let Some(error) = explain(&format!("in {joined}"), clock) {
+            return Err(error);
+        }
         let digits = !joined.is_empty() && joined.bytes().all(|byte| byte.is_ascii_digit());
         let message = if digits {
             format!("`{text}` has no unit")

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::weekday;
-use super::{PhraseClock, refused};
+use super::{PhraseClock, day_ahead, refused};
 use crate::at::parse_at;
 use crate::error::Error;
 use crate::fire_time::FireTime;
@@ -21,7 +21,7 @@ pub(super) fn read(
         .copied()
         .filter(|word| !is_filler(word))
         .collect();
-    let Some((day, rest)) = day(&words, text)? else {
+    let Some((day, rest)) = day(&words, text, clock)? else {
         return Ok(None);
     };
     let [word] = rest[..] else {
@@ -71,7 +71,11 @@ enum Day {
     On(Date),
 }
 
-fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>, Error> {
+fn day<'a>(
+    words: &[&'a str],
+    text: &str,
+    clock: &PhraseClock<'_>,
+) -> Result<Option<(Day, Vec<&'a str>)>, Error> {
     let day = |at: usize, length: usize, day: Day| {
         let rest = words[..at].iter().chain(&words[at + length..]);
         Ok(Some((day, rest.copied().collect())))
@@ -82,13 +86,15 @@ fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>,
             ("today", _) => return day(at, 1, Day::Later(0)),
             ("tonight", _) => return day(at, 1, Day::Tonight),
             ("tomorrow", _) => return day(at, 1, Day::Later(1)),
-            ("next", [name, ..]) if weekday(name).is_some() => {
-                return Err(refused(
-                    format!("`{text}` may mean this week or the next"),
-                    "give the date, such as `2026-02-16T09:00`",
-                ));
-            }
-            (word, _) => {
+            (word, rest) => {
+                if let ("next", Some(wanted)) = (word, rest.first().and_then(|name| weekday(name)))
+                {
+                    let date = coming(wanted, clock);
+                    return Err(refused(
+                        format!("`{text}` may mean this week or the next"),
+                        format!("give the date, such as `{date}T09:00`"),
+                    ));
+                }
                 let date = word.parse::<Date>().ok().map(Day::On);
                 if let Some(found) = date.or(weekday(word).map(Day::Weekday)) {
                     return day(at, 1, found);
@@ -97,6 +103,13 @@ fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>,
         }
     }
     Ok(Some((Day::Any, words.to_vec())))
+}
+
+/// The next date of a weekday, after today.
+fn coming(wanted: u8, clock: &PhraseClock<'_>) -> Date {
+    let today = day_ahead(clock, 0).weekday().to_sunday_zero_offset();
+    let days = (i64::from(wanted) - i64::from(today) - 1).rem_euclid(7) + 1;
+    day_ahead(clock, days)
 }
 
 fn instant(day: Day, time: TimeOfDay, clock: &PhraseClock<'_>) -> Option<Timestamp> {

@@ -12,13 +12,13 @@ use crate::workspace::Workspace;
 /// A limit that limits nothing, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: String,
 }
 
-/// What is worth knowing about limits that were just set.
+/// Advice about limits that were just set.
 pub fn advise(workspace: &Workspace, agent: Option<&str>) -> Vec<Advice> {
     // The new value may be one mistake of several; `deft doctor` names the others.
     let Ok(home) = workspace.home() else {

@@ -1,4 +1,4 @@
-//! What models used today, the limits, and agents that are paused.
+//! The usage of models today, the limits, and agents that are paused.
 //!
 //! Not here: enforcing a limit, which is the engine's part.
 
@@ -23,7 +23,7 @@ pub use advice::{Advice, advise, unpriced};
 pub struct BudgetRequest {
     /// Only for this agent; for everything when absent.
     pub agent: Option<String>,
-    /// What to set, as a person writes it; `none` removes a limit.
+    /// The new values, as a person writes them; `none` removes a limit.
     pub changes: Vec<(BudgetKey, String)>,
 }
 
@@ -34,7 +34,7 @@ pub enum BudgetKey {
     TokensPerDay,
     /// US dollars of one day.
     UsdPerDay,
-    /// What happens when a limit is reached.
+    /// The action when a limit is reached.
     OnExhausted,
     /// Tokens of one hour that pause an agent.
     SpikeTokens,
@@ -54,7 +54,7 @@ impl BudgetKey {
     }
 }
 
-/// What was used today beside the limits.
+/// The usage of today beside the limits.
 pub fn show(workspace: &Workspace) -> Done<BudgetView> {
     // A configuration with a mistake must not pass for one without limits.
     workspace.home()?;

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 /// A revision of a skill and what is wrong with it.
 type Problem = (String, String);
 
-/// What the log says already.
+/// Problems that are in the log already.
 #[derive(Default)]
 pub(super) struct ToolChecks(Mutex<HashSet<Problem>>);
 

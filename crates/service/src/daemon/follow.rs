@@ -93,7 +93,7 @@ fn follow_files(
             if stop.is_cancelled() {
                 return;
             }
-            // What came meanwhile is looked at together.
+            // Changes that came meanwhile are handled together.
             while changes.try_recv().is_ok() {}
             match runtime.block_on(engine.library().sync_files()) {
                 Ok(synced) => tracing::debug!(?synced, "schedules follow the files"),
@@ -108,7 +108,7 @@ fn follow_files(
     }
 }
 
-/// What a file looks like from outside.
+/// When a file changed, and its size.
 type Looks = Option<(SystemTime, u64)>;
 
 fn looks(path: &Path) -> Looks {
@@ -116,7 +116,7 @@ fn looks(path: &Path) -> Looks {
     Some((data.modified().ok()?, data.len()))
 }
 
-/// What follows the configuration.
+/// The task that follows the configuration.
 struct Follower {
     engine: Engine,
     /// The file.

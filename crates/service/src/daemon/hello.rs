@@ -21,7 +21,7 @@ const NAME: &str = "hello-deft";
 /// How often it fires before it is removed.
 const FIRES: u64 = 3;
 
-/// What is said when it is removed.
+/// The message when it is removed.
 const GOODBYE: &str = "deft works: skills fire and notices arrive. `hello-deft` has fired three times and \
                        is removed now.";
 

@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{self, App};
 use crate::doorbell::{self, Ring};
 use crate::lock::Lock;
+use crate::words::counted;
 use crate::workspace::Workspace;
 use crate::{listener, store, talk, telegram};
 
@@ -55,7 +56,7 @@ pub struct Daemon {
     lock: Lock,
 }
 
-/// What a daemon reports once it is ready.
+/// The report of a daemon once it is ready.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// How many skills have a schedule and are enabled.
@@ -315,6 +316,7 @@ fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd
 
 /// Logs at the start which skill files and channels do not work.
 fn warn(registry: &Registry, home: &Home) {
+    let mut hidden = 0;
     for file in registry.snapshot().files() {
         let path = file.path.display();
         match &file.state {
@@ -328,12 +330,14 @@ fn warn(registry: &Registry, home: &Home) {
                     None => tracing::warn!(%path, why, "a skill file is broken and does not fire"),
                 }
             }
-            State::Shadowed { id, by } => {
-                let by = by.display();
-                tracing::warn!(%path, id, %by, "a skill file is hidden by another one");
-            }
+            State::Shadowed { .. } => hidden += 1,
             State::Loaded(_) | State::Index(_) | State::Agent(_) | State::Ignored => {}
         }
+    }
+    if hidden > 0 {
+        let files = counted(hidden, "skill file");
+        let hint = "`deft skills doctor` says which";
+        tracing::warn!(hint, "{files} hidden by others of the same name");
     }
     if let Some((problem, hint)) = channels::problem(&home.config) {
         tracing::warn!(hint, "{problem}");

@@ -1,4 +1,4 @@
-//! What is in the store: skills that are switched off, notices, approvals, runs, and the clock.
+//! The content of the store: skills that are switched off, notices, approvals, runs, and the clock.
 
 use std::sync::Arc;
 
@@ -31,11 +31,9 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
         && !rows.is_empty()
     {
-        let message = format!(
-            "waiting for tools or a model: {}",
-            counted(rows.len(), "skill")
-        );
-        let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";
+        let names: Vec<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
+        let message = format!("waiting for tools or a model: {}", names.join(", "));
+        let hint = "`deft skills show NAME` lists the missing tools, `deft mcp add` adds servers";
         found.note("skills.waiting", message, hint);
     }
     let dead = NoticeFilter {

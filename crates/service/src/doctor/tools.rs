@@ -1,4 +1,4 @@
-//! What a home uses: servers, the channel of its notices, and the sandbox.
+//! The resources of a home: servers, the channel of its notices, and the sandbox.
 
 use deft_compute::{Job, Kind};
 use deft_config::Home;

@@ -18,7 +18,7 @@ use crate::app::{self, App};
 use crate::ask::Asker;
 use crate::store;
 
-/// What is to be driven.
+/// A run to drive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunWork {
     /// A new run.

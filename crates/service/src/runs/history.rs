@@ -4,6 +4,7 @@ use deft_engine::{CHAT_SKILL, JOB_SKILL};
 use deft_model::RunId;
 use deft_store::{CancelState, PageEnd, RunFilter, RunRow};
 use deft_wire::event::EventView;
+use deft_wire::interruption::IdleTime;
 use deft_wire::model::{Outcome, RunStatus};
 use deft_wire::run::{ListedRun, PrunedRuns, RunArchive, RunDetail, RunView};
 use deft_wire::{Done, Failure};
@@ -95,9 +96,19 @@ impl RunPages<'_> {
             Ok(ListedRun {
                 run: view(row)?,
                 owner_gone: self.app.engine.is_abandoned(row),
+                idle: self.idle_time(row)?,
             })
         });
         listed.collect()
+    }
+
+    /// The idle time of a run that is over; before, no time that it took is shown.
+    fn idle_time(&self, row: &RunRow) -> Done<IdleTime> {
+        if row.started_at.is_none() || row.finished_at.is_none() {
+            return Ok(IdleTime::default());
+        }
+        let idle = self.app.block_on(self.app.engine.idle_time(row));
+        idle.map_err(|error| app::failure(&error))
     }
 
     /// How many runs there are in all.
@@ -233,22 +244,28 @@ pub enum PruneMode {
 /// Deletes runs that ended before an instant, or only says which.
 pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
     let dry_run = mode == PruneMode::DryRun;
-    let pruned = app.block_on(async {
-        if mode == PruneMode::Trash {
-            let found = app.engine.prune(before, true).await;
-            let found = found.map_err(|error| app::failure(&error))?;
-            if !found.runs.is_empty() {
-                trash::put_runs(&app.engine, app.home(), &found.runs).await?;
-            }
-        }
-        let pruned = app.engine.prune(before, dry_run).await;
+    let prune = |only_count| {
+        let pruned = app.block_on(app.engine.prune(before, only_count));
         pruned.map_err(|error| app::failure(&error))
-    })?;
+    };
+    let found = prune(true)?;
+    let ended = |id: Option<&RunId>| match id {
+        Some(id) => find_row(app, id.as_str()).map(|row| row.finished_at),
+        None => Ok(None),
+    };
+    // They are in the order in which they began.
+    let (oldest, newest) = (ended(found.runs.first())?, ended(found.runs.last())?);
+    if mode == PruneMode::Trash && !found.runs.is_empty() {
+        app.block_on(trash::put_runs(&app.engine, app.home(), &found.runs))?;
+    }
+    let pruned = if dry_run { found } else { prune(false)? };
     Ok(PrunedRuns {
         ok: true,
         dry_run,
         before: deft_schedule::show(before, &app.zone),
         runs: pruned.runs,
+        oldest,
+        newest,
         events: pruned.events,
         cached_results: pruned.results,
     })

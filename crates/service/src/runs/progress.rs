@@ -1,4 +1,4 @@
-//! What changes in a run that is driven here, for a person who watches: more than public events say,
+//! Changes in a run that is driven here, for a person who watches: more than public events say,
 //! because a tree of steps shows how a failure is handled while it is handled.
 
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::shape::{mask_text, mask_value};
 pub struct Progress {
     /// The step; `outer/inner` inside a nested skill. A call of an agent is below its step.
     pub path: String,
-    /// What changed.
+    /// The change.
     pub change: Change,
 }
 
-/// What changed.
+/// The change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// A step began.
@@ -43,19 +43,19 @@ pub enum Change {
     ItemEnded,
     /// A step failed and is tried again.
     Retries {
-        /// What went wrong.
+        /// The error.
         error: String,
         /// When it is tried again.
         at: Timestamp,
     },
     /// A step cannot be done yet and waits.
     Postponed {
-        /// What it waits for.
+        /// The reason for the wait.
         error: String,
     },
     /// A step failed, and a tool is called that mends that.
     Heals {
-        /// What went wrong.
+        /// The error.
         error: String,
         /// The tool.
         tool: String,
@@ -75,17 +75,17 @@ pub enum Change {
         took: Duration,
         /// Whether its result is an earlier one.
         cached: bool,
-        /// What a person should know all the same.
+        /// A warning for the person.
         warning: Option<String>,
     },
     /// A step failed, and the run continues.
     Tolerated {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
     /// A step failed.
     Failed {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
     /// A step was left out.
@@ -116,7 +116,7 @@ pub enum Change {
     Dispatched {
         /// The agent.
         agent: String,
-        /// What it is to do.
+        /// Its task.
         mission: String,
     },
     /// A call of an agent ended.
@@ -141,7 +141,7 @@ pub enum Change {
 }
 
 impl Progress {
-    /// What a person sees of an event; nothing of some.
+    /// The change that an event shows; some events show none.
     pub(crate) fn read(published: &PublishedEvent) -> Option<Self> {
         let (path, change) = match &published.event {
             Event::Begun(begun) => {
@@ -259,7 +259,7 @@ fn closed(error: Option<&Failure>, ms: u64) -> Change {
     }
 }
 
-/// What an agent did: a call has its place below the step, by turn and number.
+/// The work of an agent: a call has its place below the step, by turn and number.
 fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
     let (turn, call, change) = match &event.what {
         EventKind::Called {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_engine::{Admission, DETACHED, Error, Fire};
-use deft_model::Object;
+use deft_model::{InputType, Object};
 use deft_wire::dry_run::DryRun;
 use deft_wire::run::{RunView, StepStatus};
 use deft_wire::{Done, Failure};
@@ -25,7 +25,7 @@ pub struct StartRun {
     pub skill: String,
     /// Its inputs.
     pub inputs: Object,
-    /// What fires it, as the record says.
+    /// Its cause, as the record names it.
     pub cause: String,
     /// The same key never runs twice.
     pub key: Option<String>,
@@ -53,6 +53,8 @@ pub struct InputName<'a> {
     pub name: &'a str,
     /// Whether the skill does not run without it.
     pub needed: bool,
+    /// Whether it is true or false, so that its name alone switches it on.
+    pub is_switch: bool,
 }
 
 /// A step of a skill.
@@ -60,7 +62,7 @@ pub struct InputName<'a> {
 pub struct PlannedStep {
     /// Its id.
     pub id: String,
-    /// What it does, in a few words: the tool, `compute`, …
+    /// Its work in a few words: the tool, `compute`, …
     pub what: String,
     /// How far it is already, in a run that continues.
     pub status: StepStatus,
@@ -96,10 +98,11 @@ impl PreparedSkill {
         self.0.inputs().iter().map(|input| InputName {
             name: &input.name,
             needed: input.required && input.default.is_none(),
+            is_switch: input.kind == InputType::Boolean,
         })
     }
 
-    /// What a text on a command line means for an input.
+    /// The value of an input that a text on a command line means.
     pub fn read_input(&self, name: &str, text: &str) -> Value {
         deft_workflow::read_input(self.0.inputs(), name, text)
     }
@@ -146,7 +149,7 @@ fn steps(plan: &Plan) -> Vec<PlannedStep> {
     steps.collect()
 }
 
-/// What a run would do. Nothing is called.
+/// The steps that a run would take. Nothing is called.
 pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
     app.block_on(app.engine.dry_run(skill, inputs))
         .map_err(|error| app::failure(&error))

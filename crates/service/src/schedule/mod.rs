@@ -156,6 +156,7 @@ fn view(skill: &ScheduledSkill, next: Option<Timestamp>, now: Timestamp) -> Sche
     ScheduleView {
         skill: timed.name.clone(),
         words: timed.schedule.words(zone),
+        once: matches!(timed.schedule, Schedule::At(_)),
         zone: deft_schedule::zone_name(zone),
         next: next.map(|next| show(next, zone)),
         enabled: skill.disabled.is_none(),

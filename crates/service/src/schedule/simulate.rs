@@ -1,4 +1,4 @@
-//! What would become of all slots in a period.
+//! The simulated outcome of all slots in a period.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub struct SimulationRequest {
     pub skills: Vec<String>,
 }
 
-/// What would become of the slots.
+/// The simulated outcome of the slots.
 #[derive(Clone, Debug)]
 pub struct SimulationResult {
     /// The document.

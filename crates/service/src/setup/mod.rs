@@ -19,7 +19,10 @@ pub use connect::{configure, configured, key_variable, store_key, test_model};
 pub use discover::{ModelSearch, discover};
 pub use home::{prepare_home, protect_config};
 pub use machine::Machine;
-pub use model::{ModelCandidate, ModelChoice, ModelWish, candidates, choose, choose_with_key};
+pub use model::{
+    ModelCandidate, ModelChoice, ModelWish, candidates, choose, choose_with_key,
+    provider_without_key,
+};
 pub use providers::{KEY_PROVIDERS, KeyProvider};
 pub use skills::{add_skills, import_crontab, import_servers, new_servers, new_skills};
 pub use unit::{find_unit, start_unit, write_unit};

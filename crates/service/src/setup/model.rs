@@ -46,7 +46,7 @@ pub(super) enum ModelKey {
     Value(&'static str, Secret),
 }
 
-/// What the command line says about the model.
+/// The model as the command line names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelWish {
     /// The provider.
@@ -78,7 +78,30 @@ impl ModelCandidate {
     }
 }
 
-/// A model of a provider whose key the person has typed.
+impl ModelChoice {
+    /// The same at the address of the command line. Only there may a provider need no key.
+    pub fn at_address(mut self, wish: &ModelWish) -> Done<Self> {
+        if wish.base_url.is_some() {
+            self.base_url.clone_from(&wish.base_url);
+        } else if self.key == ModelKey::Absent {
+            return Err(missing(&self.provider, wish));
+        }
+        Ok(self)
+    }
+}
+
+/// The provider that the command line names, if its key was not found.
+pub fn provider_without_key(
+    candidates: &[ModelCandidate],
+    wish: &ModelWish,
+) -> Option<&'static KeyProvider> {
+    let name = wish.provider.as_deref()?;
+    let provider = KEY_PROVIDERS.iter().find(|one| one.name == name)?;
+    let found = candidates.iter().any(|one| one.provider == name);
+    (!found).then_some(provider)
+}
+
+/// A model of a provider whose key the person has typed; an empty one is no key.
 pub fn choose_with_key(
     machine: &Machine,
     provider: &KeyProvider,
@@ -86,12 +109,16 @@ pub fn choose_with_key(
     key: &str,
 ) -> ModelChoice {
     let variable = provider.variables.first().copied().unwrap_or_default();
+    let key = match key.trim() {
+        "" => ModelKey::Absent,
+        key => ModelKey::Value(variable, Secret::new(key)),
+    };
     ModelChoice {
         provider: provider.name.to_owned(),
         wire: provider.wire,
         model: model.to_owned(),
         base_url: base_url(machine, provider),
-        key: ModelKey::Value(variable, Secret::new(key.trim())),
+        key,
     }
 }
 
@@ -160,7 +187,7 @@ pub fn choose(candidates: &[ModelCandidate], wish: &ModelWish) -> Done<Option<Mo
             found.choose(wish.model.as_deref().unwrap_or(proposed))
         }
         (_, None, Some(_)) => server_at_address(wish)?,
-        (None, Some(name), _) => return Err(missing(name)),
+        (None, Some(name), _) => return Err(missing(name, wish)),
         _ if wish.is_empty() => return Ok(None),
         _ => {
             let failure = Failure::input("no_model", "no provider was found for `--model`");
@@ -189,11 +216,17 @@ fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
 }
 
 /// A provider that the command line names and that the machine does not have.
-fn missing(name: &str) -> Failure {
+fn missing(name: &str, wish: &ModelWish) -> Failure {
     if let Some(provider) = KEY_PROVIDERS.iter().find(|one| one.name == name) {
         let variable = provider.variables.first().copied().unwrap_or_default();
         let message = format!("no API key of {} was found", provider.title);
-        let hint = format!("set `{variable}`, or store it: `deft secrets set {variable}`");
+        let keyless = match wish.base_url {
+            Some(_) => {
+                "; for a server that needs no key leave `--provider` out and name the model with `--model`"
+            }
+            None => "",
+        };
+        let hint = format!("set `{variable}`, or store it: `deft secrets set {variable}`{keyless}");
         return Failure::input("no_model", message).hint(hint);
     }
     let local = std::iter::once(&OLLAMA).chain(LOCAL_SERVERS);

@@ -1,6 +1,10 @@
 //! Brings skills and MCP servers of other hosts in. Folders of skills are read in place.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use deft_config::{Editor, resolve};
+use deft_registry::{LoadedSkill, Options, Snapshot};
 use deft_wire::Done;
 use deft_wire::server::ImportedServer;
 use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
@@ -8,16 +12,41 @@ use deft_wire::skill_files::ImportReport;
 use serde_json::json;
 
 use super::machine::Machine;
+use crate::library::Library;
 use crate::servers::{self, ImportOptions};
 use crate::skills;
 use crate::workspace::Workspace;
 
-/// The folders that were found and that the configuration does not have yet.
+/// The folders that were found and that the configuration does not have yet, each with the number of
+/// its skills that the home does not have. A folder to which `deft export` wrote has none of its own.
 pub fn new_skills(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<FoundSkills>> {
     let home = workspace.home_to_read()?;
-    let known = home.roots();
-    let is_new = |one: &&FoundSkills| !known.contains(&resolve(&home.path, &one.path));
-    Ok(found.skills.iter().filter(is_new).cloned().collect())
+    let library = Library::of_home(&home);
+    let snapshot = library.load();
+    let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+    let known: HashSet<String> = ids
+        .flat_map(|id| [id.to_owned(), skills::exported_name(id)])
+        .collect();
+    let roots = home.roots();
+    let mut new = Vec::new();
+    for folder in &found.skills {
+        let path = resolve(&home.path, &folder.path);
+        if roots.contains(&path) {
+            continue;
+        }
+        let there = Snapshot::load(&Options::new([path]), &library.moment);
+        let is_known = |loaded: &&Arc<LoadedSkill>| known.contains(loaded.skill.id.as_str());
+        let copies = there.skills().filter(is_known).count();
+        // A file that cannot be read counts as new: adding the folder shows what is wrong with it.
+        let skills = folder.skills.saturating_sub(copies);
+        if skills > 0 {
+            new.push(FoundSkills {
+                skills,
+                ..folder.clone()
+            });
+        }
+    }
+    Ok(new)
 }
 
 /// Turns the crontab of a machine into disabled workflows, or only says which. Jobs that were imported

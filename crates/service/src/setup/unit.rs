@@ -78,7 +78,7 @@ pub fn start_unit(machine: &Machine, unit: &mut ServiceUnit) {
     }
 }
 
-/// What happens to a unit that exists; nothing if one is to be written.
+/// The effect on a unit that exists; nothing if one is to be written.
 fn existing(plan: &Plan) -> Option<UnitEffect> {
     let text = read_text(&plan.path, MAX_BYTES).ok()?;
     if text.contains(&plan.start) {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use deft_engine::FileChange;
 use deft_model::{DisabledReason, Skill, nearest};
-use deft_registry::{LoadedSkill, Snapshot};
+use deft_registry::{LoadedAgent, LoadedSkill, Snapshot};
 use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Router, ToolLookup};
@@ -141,7 +141,7 @@ impl SkillCatalog {
         self.file_row(id).map(|row| &row.standing)
     }
 
-    /// What tools changed about a skill of a file.
+    /// The changes that tools made to a skill of a file.
     pub(super) fn change(&self, id: &str) -> Option<&FileChange> {
         self.changes.get(id)
     }
@@ -225,6 +225,9 @@ impl SkillCatalog {
 /// The skill of a file that a name means.
 pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a LoadedSkill> {
     snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
+        if let Some(agent) = snapshot.agent(name) {
+            return named_agent(agent);
+        }
         let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
         let hint = match nearest(name, ids) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -232,6 +235,18 @@ pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Load
         };
         Failure::input("unknown_skill", format!("unknown skill `{name}`")).hint(hint)
     })
+}
+
+/// The failure for the name of an agent where that of a skill is asked.
+fn named_agent(agent: &LoadedAgent) -> Failure {
+    let name = &agent.agent.id;
+    let failure = Failure::input(
+        "unknown_skill",
+        format!("`{name}` is an agent, not a skill"),
+    );
+    failure.hint(format!(
+        "`deft skills doctor` lists agents with their files; `deft chat --agent {name}` talks to it"
+    ))
 }
 
 /// A row as programs see it. The engine fills the same shape for its own tools.

@@ -172,7 +172,7 @@ fn bad_name(name: &str, takes: &str, example: &str) -> Failure {
     .hint(format!("for example `{example}`"))
 }
 
-/// What is written must pass every check that deft has.
+/// A new file must pass every check that deft has.
 fn check(file: &PlannedFile) -> Done<()> {
     let part = |path: Option<&Path>| {
         path.and_then(|p| p.file_name())

@@ -38,18 +38,18 @@ pub struct Examination {
     pub broken: usize,
 }
 
-/// What people are shown of a file.
+/// Notes about a file for people.
 #[derive(Clone, Debug)]
 pub struct FileNotes {
     /// Unknown tools and skills, and wrong arguments.
     pub surroundings: Vec<Finding>,
-    /// What to do about a file that is not read.
+    /// The remedy for a file that is not read.
     pub hint: Option<String>,
     /// Why the file is broken.
     pub errors: Vec<Finding>,
 }
 
-/// What a health check asks about skills.
+/// The summary of skills for a health check.
 pub(crate) struct SkillHealth {
     /// The skills.
     pub snapshot: Snapshot,

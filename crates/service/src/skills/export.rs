@@ -261,7 +261,7 @@ fn cannot(skill: &Skill, dialect: ExportDialect) -> Failure {
     .hint(hint)
 }
 
-/// What the skill has and the dialect cannot hold.
+/// The parts of the skill that the dialect cannot hold.
 fn lost(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
     let open = &skill.open;
     let license = ("license", open.license.is_some());

@@ -15,9 +15,9 @@ pub struct Finding {
     pub rule: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
     /// Where it is; a problem of a whole file has no place.
     pub place: Option<Place>,
@@ -43,7 +43,7 @@ pub struct Place {
 pub struct RuleInfo {
     /// Its stable id.
     pub id: &'static str,
-    /// What it demands, in a line.
+    /// The rule in a line.
     pub summary: &'static str,
     /// How bad breaking it usually is.
     pub severity: Severity,
@@ -85,7 +85,7 @@ pub struct CheckedFile {
     pub path: PathBuf,
     /// How it is written, as far as its name tells.
     pub dialect: &'static str,
-    /// What is wrong with it.
+    /// Its problems.
     pub findings: Vec<Finding>,
     /// The frontmatter, for the profile of the open format.
     pub properties: Option<Object>,

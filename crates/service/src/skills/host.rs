@@ -24,7 +24,7 @@ const WORKFLOW_FILE: &str = "workflow.yaml";
 
 /// The files of a skill for another host, below a folder of its own.
 pub(super) fn files(loaded: &LoadedSkill) -> (Vec<PlannedFile>, Vec<FileRefusal>) {
-    let name = name(loaded.skill.id.as_str());
+    let name = exported_name(loaded.skill.id.as_str());
     let folder = PathBuf::from(&name);
     let text = render::agentskills(&open(&loaded.skill, &name));
     let mut files = vec![PlannedFile::new(folder.join("SKILL.md"), text)];
@@ -48,7 +48,7 @@ pub(super) fn files(loaded: &LoadedSkill) -> (Vec<PlannedFile>, Vec<FileRefusal>
 }
 
 /// The open format takes lower-case letters from `a` to `z`, digits and single hyphens.
-fn name(id: &str) -> String {
+pub(crate) fn exported_name(id: &str) -> String {
     let ascii: String = id
         .chars()
         .map(|c| if c.is_ascii() { c } else { '-' })

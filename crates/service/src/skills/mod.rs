@@ -34,10 +34,12 @@ pub use prompt::{prompt, prompt_folders, prompt_tool};
 pub use show::SkillPage;
 pub use source::{source, write_source};
 pub use switch::{
-    DeletedFrom, Deletion, SwitchedSkill, delete, disable, enable, find_deletion, restore,
+    DeletedFrom, Deletion, SwitchedOffTool, SwitchedSkill, delete, disable, enable, find_deletion,
+    restore,
 };
 pub use validate::{ValidationProfile, validate, validate_file, validate_text};
 pub use watch::{SkillFileChange, SkillWatch};
 
 pub(crate) use examine::{SkillHealth, health};
+pub(crate) use host::exported_name;
 pub(crate) use view::zone;

@@ -1,5 +1,6 @@
 //! Enables, disables, restores and deletes skills.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use deft_config::Home;
@@ -22,6 +23,19 @@ pub struct SwitchedSkill {
     pub skill: StoredSkill,
     /// Required tools that no server is known to provide.
     pub missing_tools: Vec<String>,
+    /// Tools of its steps that the configuration switches off.
+    pub switched_off: Vec<SwitchedOffTool>,
+}
+
+/// A tool that a skill needs and that the configuration switches off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchedOffTool {
+    /// Its name.
+    pub tool: String,
+    /// What is wrong.
+    pub message: String,
+    /// The setting that switches it on.
+    pub hint: Option<String>,
 }
 
 /// Where a skill was deleted from.
@@ -63,15 +77,40 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
 
 fn switched(app: App, row: Result<SkillRow, Error>) -> Done<SwitchedSkill> {
     let row = row.map_err(|error| app::failure(&error))?;
+    let switched_off = switched_off(&app, &row);
+    let mut missing_tools = missing_tools(&row, app.engine.router());
+    missing_tools.retain(|tool| switched_off.iter().all(|off| off.tool != *tool));
     let switched = SwitchedSkill {
         skill: stored_skill(&app, &row)?,
-        missing_tools: missing_tools(&row, app.engine.router()),
+        missing_tools,
+        switched_off,
     };
     app.close();
     Ok(switched)
 }
 
-/// What `delete` would delete.
+/// The tools that a skill requires or its steps call, as far as they are switched off.
+fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
+    let library = app.engine.library();
+    // A plan that cannot be read is reported when the skill runs.
+    let pinned = app.block_on(library.pinned(&row.text.skill, &row.text.revision));
+    let mut tools: BTreeSet<&str> = row.text.required_tools.iter().map(String::as_str).collect();
+    if let Ok(pinned) = &pinned {
+        tools.extend(pinned.plan.tools());
+    }
+    let router = app.engine.router();
+    let off = |tool: &str| {
+        let off = router.switched_off(tool)?;
+        Some(SwitchedOffTool {
+            tool: tool.to_owned(),
+            message: off.message,
+            hint: off.hint,
+        })
+    };
+    tools.into_iter().filter_map(off).collect()
+}
+
+/// The files or the record that `delete` would delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
     /// The id of the skill.
@@ -144,7 +183,7 @@ fn ambiguous(skill: &str, path: &Path, record: i64) -> Failure {
     Failure::input("ambiguous", message).hint(hint)
 }
 
-/// What of a file is deleted: the folder of a `SKILL.md`, else the file.
+/// The path to delete for a file: the folder of a `SKILL.md`, else the file.
 fn deletable(home: &Home, path: PathBuf) -> Done<PathBuf> {
     if !path.starts_with(home.skills()) {
         return Err(not_ours(&path));

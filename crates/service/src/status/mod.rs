@@ -33,7 +33,7 @@ pub struct StatusReader {
     files: Option<FileState>,
 }
 
-/// What is read from files, which takes longer.
+/// The facts that are read from files, which takes longer.
 struct FileState {
     read: Instant,
     version: u64,
@@ -142,6 +142,7 @@ fn read_files(workspace: &Workspace, version: u64) -> Done<FileState> {
             skill: row.skill.clone(),
             at,
             words: row.words.clone(),
+            once: row.once,
         })
     });
     Ok(FileState {

@@ -1,7 +1,7 @@
 //! Files that a person attaches to a message by writing `@path`.
 //!
-//! The text of a file stands behind the message, in a fence with its path. A word that names no file stays
-//! as it is. Not here: completing paths while a person types.
+//! The text of a file stands behind the message, in a fence with its path. A path without a file is an
+//! error; any other word that names no file stays as it is, such as `@ada`. Not here: completing paths while a person types.
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,10 @@ const MOST_IN_ALL: u64 = 500_000;
 
 /// How images begin: PNG, JPEG, GIF, and WebP within its container.
 const IMAGES: [&[u8]; 4] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"];
+
+/// What to do about a file of another kind.
+const FORMATS: &str = "text in UTF-8 is read, such as txt, md, csv, json, yaml, html and source code; \
+    let the agent read other files with a tool";
 
 /// A message with the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,7 @@ pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<Attac
     let mut in_all = 0;
     for word in words(text) {
         let Some((name, path)) = find(&word, folder, user_home) else {
+            check_missing(&word, folder, user_home)?;
             continue;
         };
         if attached.files.iter().any(|file| file.path == name) {
@@ -98,10 +103,30 @@ fn word(rest: &mut std::str::Chars<'_>) -> String {
 
 /// The file that a word names, also one with punctuation behind it.
 fn find(word: &str, folder: &Path, user_home: Option<&Path>) -> Option<(String, PathBuf)> {
-    let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+    let bare = trim_punctuation(word);
     let names = [word, bare].into_iter().filter(|name| !name.is_empty());
     let mut found = names.map(|name| (name.to_owned(), resolve(name, folder, user_home)));
     found.find(|(_, path)| path.is_file())
+}
+
+/// Refuses a word that can only be meant as a file, and names none: the message would go without it.
+fn check_missing(word: &str, folder: &Path, user_home: Option<&Path>) -> Done<()> {
+    let is_path = ["/", "~/", "./", "../"];
+    if !is_path.iter().any(|start| word.starts_with(start)) {
+        return Ok(());
+    }
+    let name = trim_punctuation(word);
+    let message = if resolve(name, folder, user_home).is_dir() {
+        format!("`{name}` is a folder; only files can be attached")
+    } else {
+        format!("the file `{name}` does not exist")
+    };
+    let hint = "the message was not sent; Tab behind `@` completes paths";
+    Err(Failure::input("attachment", message).hint(hint))
+}
+
+fn trim_punctuation(word: &str) -> &str {
+    word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')'])
 }
 
 fn resolve(name: &str, folder: &Path, user_home: Option<&Path>) -> PathBuf {
@@ -127,13 +152,15 @@ fn read(name: &str, path: &Path) -> Done<String> {
     let content = read_regular(path, MOST_BYTES);
     let content = content.map_err(|why| failed(format!("cannot read `{name}`: {why}")))?;
     if IMAGES.iter().any(|image| content.starts_with(image)) {
-        let message = format!("`{name}` is an image; only text can be attached");
-        return Err(failed(message));
+        let message = format!("`{name}` is an image; images cannot be attached");
+        return Err(failed(message).hint(FORMATS));
     }
     String::from_utf8(content)
         .ok()
         .filter(|text| !text.contains('\0'))
-        .ok_or_else(|| failed(format!("`{name}` is not text; only text can be attached")))
+        .ok_or_else(|| {
+            failed(format!("`{name}` is not text; only text can be attached")).hint(FORMATS)
+        })
 }
 
 /// A file as a model reads it. The fence is longer than any in the file.
@@ -210,7 +237,7 @@ mod tests {
             (
                 "cat.png",
                 b"\x89PNG\r\n".to_vec(),
-                "`cat.png` is an image; only text can be attached",
+                "`cat.png` is an image; images cannot be attached",
             ),
             (
                 "a.bin",
@@ -220,6 +247,25 @@ mod tests {
         ] {
             std::fs::write(folder.path().join(name), content).unwrap();
             let failed = attach_in(folder.path(), &format!("see @{name}")).unwrap_err();
+            assert_eq!(failed.message, expected);
+            assert!(failed.hint.is_some());
+        }
+        let here = folder.path().display().to_string();
+        for (text, expected) in [
+            (
+                "see @/missing/file.",
+                "the file `/missing/file` does not exist".to_owned(),
+            ),
+            (
+                "see @./nothing",
+                "the file `./nothing` does not exist".to_owned(),
+            ),
+            (
+                &format!("see @{here}"),
+                format!("`{here}` is a folder; only files can be attached"),
+            ),
+        ] {
+            let failed = attach_in(folder.path(), text).unwrap_err();
             assert_eq!(failed.message, expected);
         }
         std::fs::write(folder.path().join("a"), vec![b'x'; 190_000]).unwrap();

@@ -1,4 +1,4 @@
-//! What a person changes about a chat of a home: its model, and its last exchange.
+//! The controls of a chat of a home: its model, and its last exchange.
 
 use deft_wire::Failure;
 
@@ -19,6 +19,16 @@ impl ChatControls for Host {
                 usual: usual.as_deref() == Some(&options.name),
             });
             Ok(all.collect())
+        })
+    }
+
+    fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>> {
+        Box::pin(async move {
+            let chosen = self.engine.model_of_conversation(conversation).await;
+            let chosen = chosen.map_err(|error| failure(&error))?;
+            let models = self.engine.agents().models();
+            let is_configured = |name: &String| models.list().iter().any(|one| one.name == *name);
+            Ok(chosen.filter(is_configured))
         })
     }
 

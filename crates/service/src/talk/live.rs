@@ -1,4 +1,4 @@
-//! What is published about a run, as what chats show; and how a run ended, as an answer.
+//! Published events of a run as chats show them; and the end of a run as an answer.
 //!
 //! Text comes from the model while it is written and was not stored yet; everything else was.
 

@@ -103,7 +103,7 @@ pub enum Live {
         tool: String,
         ok: bool,
         ms: u64,
-        /// What went wrong.
+        /// The error.
         note: Option<String>,
     },
     /// A call was not made.
@@ -144,7 +144,7 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenRun {
     pub run: RunId,
-    /// What it does or waits for, as in "waits for an answer".
+    /// Its state, as in "waits for an answer".
     pub state: String,
 }
 
@@ -154,7 +154,7 @@ pub struct UnansweredMessage {
     pub run: RunId,
     pub text: String,
     pub state: AnswerState,
-    /// What it waits for, if it does.
+    /// The reason why it waits, if it does.
     pub waits_for: Option<String>,
 }
 
@@ -187,7 +187,7 @@ pub struct Attention {
 pub struct ChatModel {
     /// Its name in the configuration.
     pub name: String,
-    /// What its provider calls it.
+    /// Its name at the provider.
     pub model: String,
     pub provider: String,
     /// Whether it answers unless another one is chosen.
@@ -199,7 +199,7 @@ pub struct ChatModel {
 pub struct UndoneExchange {
     /// The run that answered; its record stays.
     pub run: Option<RunId>,
-    /// What was asked.
+    /// The message that was taken back.
     pub text: String,
     /// The tools that were called.
     pub called: Vec<String>,
@@ -213,10 +213,13 @@ pub struct DecidedQuestion {
     pub by: String,
 }
 
-/// What a person may change about a chat.
+/// The controls of a chat.
 pub trait ChatControls {
     /// The models that are configured; the one that answers for an agent, or for the default one, is marked.
     fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>>;
+
+    /// The model that a person chose for a conversation, if it is still configured.
+    fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>>;
 
     /// Takes back the last exchange of a conversation; none if it has none. An answer that is not
     /// complete is a reason to refuse.
@@ -229,7 +232,7 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
     /// that there was none to begin with.
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
 
-    /// What was said in a conversation and has no answer yet, the oldest first.
+    /// Messages of a conversation without an answer, the oldest first.
     fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>>;
 
     /// Resumes an answer, or waits for the process that works on it.
@@ -247,7 +250,7 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
     /// Stops an answer that is worked on.
     fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()>;
 
-    /// What a model would be told, without calling one.
+    /// The prompt of a model, without calling one.
     fn prompt(&self, say: Say) -> Later<'_, PromptView>;
 
     /// Answers a question that is stored; none if it is over. The first answer counts.
@@ -287,7 +290,7 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
     /// Deletes a conversation.
     fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool>;
 
-    /// What was used today.
+    /// The usage of today.
     fn spending(&self) -> Later<'_, Spending>;
 
     /// Resumes a paused agent; false if it was not paused.

@@ -58,12 +58,12 @@ pub(super) struct Press {
     pub chat: String,
     /// Who, for people.
     pub from: String,
-    /// What the button says to us.
+    /// The data of the button.
     pub data: String,
     /// The message that has the button, if one was pressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<i64>,
-    /// What to answer to, if a button was pressed.
+    /// The query to answer, if a button was pressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
 }
@@ -75,7 +75,7 @@ impl Press {
     }
 }
 
-/// What an update is taken as.
+/// The part of an update that is stored.
 pub(super) enum InboxItem {
     /// Nothing that would have to survive.
     Nothing,
@@ -103,7 +103,7 @@ struct Book {
     presses: Vec<Press>,
 }
 
-/// What is stored: all of it, or only messages, as an earlier version kept them.
+/// The stored form: all of it, or only messages, as an earlier version kept them.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredInbox {

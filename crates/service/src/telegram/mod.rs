@@ -56,7 +56,7 @@ impl Default for Pace {
     }
 }
 
-/// What the configuration says about it.
+/// Settings of the bot.
 #[derive(Clone)]
 pub(crate) struct Settings {
     options: TelegramOptions,

@@ -1,4 +1,4 @@
-//! What the bot says by itself.
+//! The bot's own messages.
 
 use crate::talk::{describe_usage, dollars};
 use deft_model::SpendSubject;

@@ -9,7 +9,7 @@ use deft_wire::{Done, Failure};
 use crate::store;
 use crate::workspace::Workspace;
 
-/// What a chat does before it calls a tool.
+/// Whether a chat asks before it calls a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
     /// It calls the tool: the server says what the tool does.
@@ -46,7 +46,7 @@ pub(super) async fn find(store: &dyn Store, tool: &ToolInfo) -> Option<Grant> {
     Some(for_tool.find(|it| allows_tool(it, tool)).unwrap_or(first))
 }
 
-/// What programs read about it.
+/// The approval of a tool as programs read it.
 pub(super) fn view(tool: &ToolInfo, grant: Option<&Grant>) -> ToolApproval {
     let holds = grant.filter(|grant| allows_tool(grant, tool));
     ToolApproval {

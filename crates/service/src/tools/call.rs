@@ -44,7 +44,7 @@ pub struct CalledTool {
 pub struct CallFailure {
     /// Who has to act.
     pub kind: FailureKind,
-    /// What went wrong.
+    /// The error.
     pub error: ToolError,
 }
 

@@ -35,7 +35,7 @@ pub struct ToolQuery {
 pub struct ShownTool {
     /// The tool.
     pub view: ToolView,
-    /// What a chat does before it calls the tool.
+    /// Whether a chat asks before it calls the tool.
     pub approval: ApprovalState,
 }
 
@@ -50,7 +50,7 @@ pub struct CatalogView {
 
 /// The tools of a home.
 pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings<ToolList>> {
-    // What servers answer is stored.
+    // Answers of servers are stored.
     let home = if query.refresh {
         workspace.home()?
     } else {
@@ -248,7 +248,13 @@ fn view(tool: &ToolInfo, approval: deft_wire::tool::ToolApproval) -> ToolView {
 fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     let unknown =
         |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
-    match router.find(name) {
+    let found = router.find(name);
+    if !matches!(found, ToolLookup::Tool(_) | ToolLookup::Ambiguous(_))
+        && let Some(off) = router.switched_off(name)
+    {
+        return unknown(off.message, off.hint.unwrap_or_default());
+    }
+    match found {
         ToolLookup::Tool(tool) => Ok(*tool),
         ToolLookup::Ambiguous(names) => unknown(
             format!("the tool `{name}` could be {}", names.join(" or ")),

@@ -1,4 +1,4 @@
-//! What a person deleted, kept in `trash/` of the home, and the way back.
+//! Deleted things, kept in `trash/` of the home, and the way back.
 //!
 //! Commands that delete put things here first and delete them then: a crash in between leaves a copy
 //! too many, never one too few. Not here: what assistants delete by a tool, and retention, which
@@ -23,7 +23,7 @@ use bin::{KeptEntry, NewEntry, TrashBin};
 /// Rows that are read and written at once.
 const PIECE: usize = 200;
 
-/// What was deleted, the latest first.
+/// Deleted things, the latest first.
 pub fn list(workspace: &Workspace) -> Done<Vec<TrashEntry>> {
     let kept = TrashBin::new(&workspace.locate()?).entries()?;
     Ok(kept.into_iter().map(|kept| kept.manifest.entry).collect())

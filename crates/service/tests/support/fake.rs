@@ -168,6 +168,10 @@ impl ChatControls for Fake {
         Box::pin(async move { Ok(vec![model("local", true), model("big", false)]) })
     }
 
+    fn chosen_model<'a>(&'a self, _: &'a str) -> Later<'a, Option<String>> {
+        Box::pin(async { Ok(None) })
+    }
+
     fn undo<'a>(&'a self, _: &'a str) -> Later<'a, Option<UndoneExchange>> {
         Box::pin(async {
             let said = self.said.lock().unwrap();

@@ -22,7 +22,7 @@ pub(crate) use open::{HOST_KEYS, METADATA, OPEN};
 pub(crate) use policy::{BUDGET, EXPECT, HEAL, POLICY};
 pub(crate) use record::{PLAN_STEP, RECORD};
 #[cfg(test)]
-pub(crate) use sample::sample;
+pub(crate) use sample::{read_sample, sample};
 pub use shape::{Shape, record_keys};
 pub(crate) use step_kinds::{Content, KINDS, KindRow, keys_with};
 pub(crate) use steps::{STEP, WAIT};

@@ -3,6 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{Field, Kind};
+use crate::diagnostic::Sink;
+use crate::read::Fields;
+use crate::severity::Severity;
+use crate::yaml;
 
 /// A value that the field takes; it is no usual default.
 pub(crate) fn sample(field: &Field) -> Value {
@@ -28,4 +32,23 @@ fn fields(tables: &[&[Field]]) -> Value {
     let fields = tables.iter().copied().flatten();
     let fields = fields.map(|field| (field.name.to_owned(), sample(field)));
     Value::Object(fields.collect::<Map<_, _>>())
+}
+
+/// Reads the keys of a mapping that has nothing wrong with it.
+pub(crate) fn read_sample<T>(
+    given: &[(&str, Value)],
+    read: impl FnOnce(&Fields<'_>, &mut Sink) -> T,
+) -> T {
+    let lines = given.iter().map(|(key, value)| format!("{key}: {value}\n"));
+    let file: String = lines.collect();
+    let root = yaml::parse(&file, 0).unwrap().unwrap();
+    let fields = Fields {
+        map: root.as_mapping().unwrap(),
+        file: &file,
+        severity: Severity::Error,
+    };
+    let mut sink = Sink::default();
+    let value = read(&fields, &mut sink);
+    assert_eq!(sink.finish(), []);
+    value
 }

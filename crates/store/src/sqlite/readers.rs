@@ -1,5 +1,8 @@
 //! A few threads that read, each with a connection of its own, opened when first needed.
 //!
+//! Handing a question to a thread and waking up again takes longer than most answers. So a caller on a
+//! thread of its own reads on that thread, as it writes there.
+//!
 //! In the log mode of `SQLite` readers and the writer do not wait for each other, and a reading that
 //! begins after a write was answered sees it.
 
@@ -15,7 +18,7 @@ use tokio::sync::oneshot;
 use super::fault::Fault;
 use super::identity::Identity;
 use super::open::SqliteOptions;
-use super::writer::join;
+use super::writer::{join, own_thread};
 use crate::{Answer, Error};
 
 /// How a connection is opened.
@@ -27,6 +30,8 @@ type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 pub(super) struct Readers {
     queue: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
+    /// For callers on threads of their own, one at a time.
+    alone: Mutex<Reader>,
     /// A connection whose view of the file is compared over time, so it is always the same one.
     watcher: Arc<Mutex<Reader>>,
 }
@@ -105,16 +110,21 @@ impl Readers {
         Ok(Self {
             queue: Some(queue),
             threads,
+            alone: Mutex::new(reader()),
             watcher: Arc::new(Mutex::new(reader())),
         })
     }
 
-    /// Asks a question on one of the threads.
+    /// Asks a question: on the thread of the caller if it may wait, else on one of the threads.
     pub(super) fn read<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'static, T> {
-        self.send(|reader| reader.ask(question))
+        let alone = own_thread().then(|| self.alone.try_lock()).flatten();
+        match alone {
+            Some(mut reader) => Box::pin(std::future::ready(reader.ask(question))),
+            None => self.send(|reader| reader.ask(question)),
+        }
     }
 
     /// A number that changes with every commit of any other connection, ours included.

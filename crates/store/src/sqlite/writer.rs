@@ -152,7 +152,7 @@ pub(super) fn join(thread: JoinHandle<()>) {
 
 /// Whether the calling thread may wait for a disk: it waits for one future, as in `deft run`, and
 /// tasks, timers and sockets are looked after by others.
-fn own_thread() -> bool {
+pub(super) fn own_thread() -> bool {
     let others = |runtime: Handle| runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
     tokio::task::try_id().is_none() && Handle::try_current().is_ok_and(others)
 }

@@ -115,10 +115,13 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
     if writes {
         tool.only_if(
             writable,
-            "list folders in `tools.file.folders` and set `tools.file.write = true`",
+            "`deft config set tools.file.folders FOLDER` and `deft config set tools.file.write true` switch it on",
         )
     } else {
-        tool.only_if(readable, "list folders in `tools.file.folders`")
+        tool.only_if(
+            readable,
+            "`deft config set tools.file.folders FOLDER` names the folder that it may read",
+        )
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn tool(settings: &Settings) -> BuiltinTool {
     BuiltinTool::new(definition, run)
         .only_if(
             |options| !options.http.allow.is_empty(),
-            "list hosts in `tools.http.allow`",
+            "`deft config set tools.http.allow HOST` names the host that it may call",
         )
         .with_effects(|arguments| Some(effects(&method(arguments))))
 }

@@ -61,7 +61,7 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
     });
     BuiltinTool::new(definition, run).only_if(
         |options| options.shell.enabled,
-        "set `tools.shell.enabled = true`",
+        "`deft config set tools.shell.enabled true` switches it on",
     )
 }
 
@@ -124,7 +124,7 @@ fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failu
     if !options.enabled {
         return Err(
             Failure::new(FailureClass::NotFound, "running programs is off")
-                .hint("set `tools.shell.enabled = true`")
+                .hint("`deft config set tools.shell.enabled true` switches it on")
                 .blocked(),
         );
     }

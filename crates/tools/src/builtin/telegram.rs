@@ -46,7 +46,7 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
     });
     BuiltinTool::new(definition, run).only_if(
         |options| options.telegram.token.is_some(),
-        "set `telegram.token` to `env:NAME` or `file:PATH`",
+        "`deft config set telegram.token env:NAME` names the variable with the token of the bot",
     )
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{Inner, Router};
-use crate::builtin::{Context, Definition};
+use crate::builtin::{BuiltinTool, Context, Definition};
 use crate::catalog::Catalog;
 use crate::health::{Health, Probe};
 use crate::index::{Entry, Index, Lookup};
@@ -277,15 +277,26 @@ impl Router {
         }
     }
 
+    /// Why a tool that the configuration switches off cannot be called, with the setting that switches
+    /// it on.
+    pub fn switched_off(&self, name: &str) -> Option<Failure> {
+        let builtin = self.inner.builtins.lock().get(name).cloned();
+        let is_off = |tool: &Arc<BuiltinTool>| !tool.is_available(&self.inner.settings.load());
+        let builtin = builtin.filter(is_off).map(|tool| tool.switched_off());
+        builtin
+            .or_else(|| self.switched_off_server(name))
+            .or_else(|| self.disabled_tool(name))
+    }
+
     /// The failure of a call to a server that is configured but not in use.
-    pub(super) fn switched_off_server(&self, name: &str) -> Option<Failure> {
+    fn switched_off_server(&self, name: &str) -> Option<Failure> {
         let servers = self.inner.servers.lock();
         let server = servers.get(name.split_once('.')?.0)?;
         server.switched_off()
     }
 
     /// Why a tool that some server lists cannot be called, if so.
-    pub(super) fn disabled_tool(&self, name: &str) -> Option<Failure> {
+    fn disabled_tool(&self, name: &str) -> Option<Failure> {
         let servers = self.inner.servers.lock();
         let named = name
             .split_once('.')

@@ -279,7 +279,9 @@ pub(super) fn disabled(server: &str) -> Failure {
         FailureClass::NotFound,
         format!("the server `{server}` is switched off"),
     )
-    .hint(format!("set `mcp_servers.{server}.enabled = true`"))
+    .hint(format!(
+        "`deft config set mcp_servers.{server}.enabled true` switches it on"
+    ))
     .blocked()
 }
 

@@ -339,7 +339,7 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     let failure = call(&router, "telegram_send_message", json!({"text": "hi"}))
         .await
         .unwrap_err();
-    assert!(failure.blocked && failure.hint.unwrap().contains("`telegram.token`"));
+    assert!(failure.blocked && failure.hint.unwrap().contains("config set telegram.token"));
     let missing = TelegramOptions {
         token: Some(Reference::new("env:OTHER")),
         ..options(&api)

@@ -62,7 +62,7 @@ fn asks_again(grant: &GrantView) -> String {
     }
 }
 
-/// What `--allow NAME=PATTERN` says.
+/// The patterns of `--allow NAME=PATTERN`.
 pub(super) fn patterns(texts: &[String]) -> Done<Vec<ArgumentPattern>> {
     let pattern = |text: &String| {
         let (name, allowed) = text.split_once('=').ok_or_else(|| unreadable(text))?;

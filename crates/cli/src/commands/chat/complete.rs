@@ -1,4 +1,4 @@
-//! What the tab key completes: commands of the chat, and paths behind an `@`.
+//! Completion by the tab key: commands of the chat, and paths behind an `@`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a person changes about a chat: its model, its last exchange, files beside a message; and the line
+//! The controls of a chat: its model, its last exchange, files beside a message; and the line
 //! above the prompt.
 
 use deft_service::talk::{AttachedFile, ChatModel, attach, dollars};

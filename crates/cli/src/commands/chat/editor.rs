@@ -20,7 +20,7 @@ use deft_wire::model::visible;
 /// How many entries are kept.
 const HISTORY: usize = 1000;
 
-/// What a person did at the prompt.
+/// The input of a person at the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Input {
     Line(String),
@@ -137,7 +137,7 @@ impl Lines for PipedLines {
     }
 }
 
-/// What keys do beyond the usual.
+/// Keys beyond the usual ones.
 struct Keys {
     color: bool,
 }

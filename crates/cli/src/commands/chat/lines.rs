@@ -1,4 +1,4 @@
-//! What happens during an answer, as lines.
+//! The events of an answer as lines.
 
 use std::time::Duration;
 

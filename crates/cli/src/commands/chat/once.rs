@@ -14,7 +14,7 @@ use deft_wire::chat::{ChatAnswer, PromptSection, PromptTool, PromptView};
 use deft_wire::model::{FailureClass, Message, Outcome, RunStatus, visible};
 use parking_lot::Mutex;
 
-/// What is to be said: the text, and what is piped in behind it.
+/// The message: the text, and the piped input behind it.
 pub(super) fn text(given: &str) -> Done<String> {
     let mut piped = String::new();
     if !io::stdin().is_terminal() {

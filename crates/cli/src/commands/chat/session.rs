@@ -24,7 +24,7 @@ pub(super) struct Session {
     pub company: Company,
     pub conversation: Option<String>,
     pub agent: Option<String>,
-    /// What it took so far.
+    /// Its usage so far.
     pub usage: ChatUsage,
     /// The last answer.
     pub last: Option<ChatAnswer>,
@@ -140,7 +140,7 @@ impl Session {
         Ok(())
     }
 
-    /// What was asked before is answered before anything else is asked.
+    /// Answers earlier messages before the next one is asked.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
         for open in self.company.talk.unanswered(conversation).await? {
             self.note(unanswered::describe(&open));
@@ -213,6 +213,7 @@ impl Session {
         self.begin();
         self.conversation = Some(found.id.clone());
         self.agent = Some(found.agent);
+        self.model = self.company.talk.chosen_model(&found.id).await?;
         self.catch_up(&found.id).await
     }
 
@@ -273,7 +274,7 @@ impl Session {
     }
 }
 
-/// What people and agents said, without the results of calls.
+/// The messages of people and agents, without the results of calls.
 fn spoken(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
     let messages = messages.iter();
     messages

@@ -1,4 +1,4 @@
-//! What a person writes: something to say, or a command of the chat.
+//! A line of a person: a message, or a command of the chat.
 
 /// One entry of a person.
 #[derive(Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// From then on it is said how long an answer takes.
 const LONG: Duration = Duration::from_secs(1);
 
-/// What is known of an answer that is worked on.
+/// The progress of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Spinner {
     frame: usize,

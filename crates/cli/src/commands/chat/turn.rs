@@ -61,11 +61,11 @@ impl Stops {
     }
 }
 
-/// What is to be answered.
+/// A message to answer.
 pub(super) enum TurnRequest {
     /// Something that is said now.
     Say(Say),
-    /// What was said before and is worked on, or was.
+    /// An earlier message whose answer is in progress, or was.
     GoOn(RunId),
 }
 

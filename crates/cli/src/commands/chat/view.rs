@@ -1,4 +1,4 @@
-//! What a person sees while an answer is worked on: text as it is written, calls as lines, and at
+//! The view of an answer in progress: text as it is written, calls as lines, and at
 //! the bottom one line that says what is going on.
 //!
 //! That one line is the only thing that is ever taken back.
@@ -47,9 +47,9 @@ impl Sink for Stream {
 /// How much is shown beside answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Much {
-    /// What happens, and at the bottom a line that comes and goes.
+    /// Events, and at the bottom a line that comes and goes.
     Live,
-    /// What happens.
+    /// Events.
     Lines,
     /// Errors.
     Errors,
@@ -81,7 +81,7 @@ pub(super) struct View(Mutex<State>);
 struct State {
     look: Look,
     text: Renderer,
-    /// What was written since the last call; empty if it is out of date.
+    /// The text since the last call; empty if it is out of date.
     segment: String,
     calls: Vec<OpenCall>,
     /// An answer is worked on.
@@ -362,7 +362,8 @@ impl State {
 
     fn complain(&mut self, line: impl Into<StyledText>) {
         self.erase();
-        self.look.beside.put(line.into().with("\n"));
+        let line = line.into().fold((self.look.width)());
+        self.look.beside.put(line.with("\n"));
     }
 
     fn erase(&mut self) {

@@ -17,7 +17,7 @@ pub(super) fn add(args: &McpAdd, workspace: &Workspace, output: &Output) -> Done
     }
     let name = &added.server;
     let done = if replaces { "replaced" } else { "added" };
-    output.data(format!("{done} {name}"))?;
+    output.prose(format!("{done} {name}"))?;
     output.warn(added.warnings);
     output.note(&format!(
         "written to {}; `deft mcp probe {name}` tries it",
@@ -71,7 +71,7 @@ pub(super) fn remove(name: &str, workspace: &Workspace, output: &Output) -> Done
     if output.json {
         output.document(&removed)?;
     } else {
-        output.data(format!("removed {name}"))?;
+        output.prose(format!("removed {name}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -24,7 +24,7 @@ fn print(import: &ServerImport, output: &Output) -> Done<()> {
         let word = one.effect.word();
         let reason = one.reason.as_ref();
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        output.data(format!("{word:9} {}{reason}", one.name))?;
+        output.prose(format!("{word:9} {}{reason}", one.name))?;
         for warning in &one.warnings {
             output.note(&format!("warning: `{}`: {warning}", one.name));
         }

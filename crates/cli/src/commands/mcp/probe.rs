@@ -15,7 +15,7 @@ pub(super) fn run(name: Option<&str>, workspace: &Workspace, output: &Output) ->
         output.document(&list)?;
     } else {
         for server in &list.servers {
-            output.data(page(server))?;
+            output.prose(page(server))?;
         }
         for name in &list.disabled {
             output.note(&format!("`{name}` is disabled and was not asked"));

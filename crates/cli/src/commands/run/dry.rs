@@ -20,13 +20,14 @@ pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
         text.push_str(&describe(step, step.wave == wave));
         wave = step.wave;
     }
+    // Arguments are shown as they are written.
+    output.data(text)?;
     for found in &shown.diagnostics {
-        text.push_str(&format!("{}: {}\n", found.severity, found.message));
+        output.prose(format!("{}: {}", found.severity, found.message))?;
         if let Some(help) = &found.help {
-            text.push_str(&format!("  hint: {help}\n"));
+            output.prose(format!("  hint: {help}"))?;
         }
     }
-    output.data(text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,4 +1,4 @@
-//! What became of a run, for people, and the exit code for it.
+//! The outcome of a run, for people, and the exit code for it.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -102,7 +102,9 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
     if let Some(hint) = hint {
         output.complain(&format!("hint: {hint}"));
     }
-    let hinted = hint.is_some_and(|hint| hint.contains("resume"));
+    // The hint of a call that was cut off names `deft runs resume` itself.
+    let cut_off = error.is_some_and(|error| error.class == FailureClass::Interrupted);
+    let hinted = cut_off && hint.is_some();
     let resumable = matches!(
         outcome,
         Outcome::Interrupted | Outcome::Error | Outcome::Cancelled
@@ -112,16 +114,23 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
     }
 }
 
-/// How long the run worked. The time that a person took to answer is named apart.
+/// How long the run worked. The time that it was idle is named apart.
 fn took(detail: &RunDetail) -> String {
     let Some(worked) = detail.worked_ms().map(Duration::from_millis) else {
         return String::new();
     };
-    let waited = match detail.waited_ms {
-        0..1000 => String::new(),
-        ms => format!(" ({} waiting)", duration(Duration::from_millis(ms))),
+    let idle = |ms: u64, word: &str| {
+        let length = duration(Duration::from_millis(ms));
+        (ms >= 1000).then(|| format!("{length} {word}"))
     };
-    format!(" after {}{waited}", duration(worked))
+    let waited = idle(detail.idle.waited_ms, "waiting");
+    let interrupted = idle(detail.idle.interrupted_ms, "interrupted");
+    let idle: Vec<String> = waited.into_iter().chain(interrupted).collect();
+    let idle = match idle.join(", ") {
+        idle if idle.is_empty() => idle,
+        idle => format!(" ({idle})"),
+    };
+    format!(" after {}{idle}", duration(worked))
 }
 
 /// What can be done about a run that failed. What is wrong with the skill itself fails again however

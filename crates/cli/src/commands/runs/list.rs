@@ -99,7 +99,7 @@ fn row(listed: &ListedRun, app: &App) -> Row {
         None => run.status.to_string().into(),
     };
     let started = run.started_at.unwrap_or(run.admitted_at);
-    let took = run.duration_ms.map(Duration::from_millis);
+    let took = listed.worked_ms().map(Duration::from_millis);
     let cells = [
         run.id.to_string().into(),
         run.skill.as_str().into(),

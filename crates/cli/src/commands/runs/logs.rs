@@ -35,7 +35,7 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
             if output.json {
                 output.line_of_json(&json!(event))?;
             } else {
-                output.data(line(event, &app.zone))?;
+                output.prose(line(event, &app.zone))?;
             }
         }
         if !follow {

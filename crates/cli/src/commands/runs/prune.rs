@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{Global, RunPrune};
 use crate::confirm;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted, local};
+use crate::output::{Output, counted};
 use deft_service::runs::PruneMode;
 use deft_service::{App, runs, time};
 use deft_wire::run::PrunedRuns;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     if mode != PruneMode::DryRun && confirm::is_needed(args.yes, global) {
         let found = runs::prune(&app, before, PruneMode::DryRun)?;
         let forever = if args.no_trash { " for good" } else { "" };
-        let question = format!("delete {}{forever}", describe(&found, before, &app));
+        let question = format!("delete {}{forever}", describe(&found, &app));
         if !found.runs.is_empty() && !confirm::ask(&question) {
             return Ok(confirm::refused(output));
         }
@@ -44,22 +44,33 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     } else {
         "deleted"
     };
-    output.data(format!("{verb} {}", describe(&pruned, before, &app)))?;
+    output.prose(format!("{verb} {}", describe(&pruned, &app)))?;
     if mode == PruneMode::Trash && !pruned.runs.is_empty() {
         output.note(confirm::UNDO);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(pruned: &PrunedRuns, before: Timestamp, app: &App) -> String {
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    format!(
-        "{} that ended before {}, with {}; {} that expired",
-        counted(pruned.runs.len(), "run"),
-        local(before, &app.zone),
-        counted(count(pruned.events), "event"),
-        counted(count(pruned.cached_results), "cached result"),
-    )
+/// "3 runs of 2 Mar 2026 to 4 Mar 2026 with their 61 events, and 2 expired cached results".
+fn describe(pruned: &PrunedRuns, app: &App) -> String {
+    let count = |number: u64, noun| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let day = |at: Timestamp| app.zone.to_datetime(at).strftime("%-d %b %Y").to_string();
+    let mut text = counted(pruned.runs.len(), "run");
+    match (pruned.oldest.map(day), pruned.newest.map(day)) {
+        (Some(oldest), Some(newest)) if oldest != newest => {
+            text.push_str(&format!(" of {oldest} to {newest}"));
+        }
+        (Some(day), _) | (None, Some(day)) => text.push_str(&format!(" of {day}")),
+        (None, None) => {}
+    }
+    if pruned.events > 0 {
+        text.push_str(&format!(" with {}", count(pruned.events, "event")));
+    }
+    if pruned.cached_results > 0 {
+        let results = count(pruned.cached_results, "expired cached result");
+        text.push_str(&format!(", and {results}"));
+    }
+    text
 }
 
 /// Runs that ended before this are deleted. clap requires one of the two flags.

@@ -32,7 +32,7 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!(RunDocument { run }))?;
     } else {
-        output.data(story(&run, &app.zone))?;
+        output.prose(story(&run, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -107,21 +107,23 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     text
 }
 
-/// How long the run worked, and how long it waited.
+/// How long the run worked, and how long it was idle.
 fn worked(detail: &RunDetail) -> String {
-    let worked = took(detail.worked_ms());
-    match detail.waited_ms {
-        0 => worked,
-        waited => {
-            let waited = took(Some(waited));
-            let waited = format!("waited {waited}");
-            let parts = [worked, waited].into_iter().filter(|part| !part.is_empty());
-            parts.collect::<Vec<_>>().join(", ")
-        }
-    }
+    let idle = |ms: u64, word: &str| match ms {
+        0 => String::new(),
+        ms => format!("{word} {}", took(Some(ms))),
+    };
+    let parts = [
+        took(detail.worked_ms()),
+        idle(detail.idle.waited_ms, "waited"),
+        idle(detail.idle.interrupted_ms, "interrupted for"),
+    ];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(", ")
 }
 
-/// "14:02:11, resumed 14:02:15 (4.0 s later) by another process".
+/// "last sign 14:02:11, resumed 14:02:15 (4.0 s later) by another process". When a process was killed is
+/// not known, only what it stored last.
 fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
     let (from, to) = (gap.interrupted_at, gap.resumed_at);
     let at = |at: Timestamp, form: &str| at.to_zoned(zone.clone()).strftime(form).to_string();
@@ -138,8 +140,12 @@ fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
         }
         (InterruptionCause::RunEnded, Some(by)) => format!("`{by}`"),
     };
+    let stopped = match gap.cause {
+        InterruptionCause::ProcessEnded => "last sign",
+        InterruptionCause::RunEnded => "ended",
+    };
     format!(
-        "{}, resumed {} ({} later) by {by}",
+        "{stopped} {}, resumed {} ({} later) by {by}",
         at(from, form),
         at(to, form),
         duration(later)
@@ -158,7 +164,7 @@ fn slots(run: &RunView, zone: &TimeZone) -> String {
     }
 }
 
-/// What models took, if any were asked.
+/// The usage of models, if any were asked.
 fn models(run: &RunView) -> String {
     match run.usage.llm_calls {
         0 => String::new(),

@@ -7,13 +7,22 @@ use crate::commands::remind::say_change;
 use crate::failure::Done;
 use crate::output::Output;
 
-/// What the sentence is about.
+/// The subject of the sentence.
 const NOUN: &str = "schedule of";
 
 pub(super) fn add(args: &ScheduleAdd, global: &Global, output: &Output) -> Done {
     let (words, zone) = (args.when.join(" "), args.tz.as_deref());
     let change = schedule::add(&global.workspace(), &args.name, &words, zone)?;
-    say_change(NOUN, &change, output)
+    let code = say_change(NOUN, &change, output)?;
+    let home_zone = global.workspace().home_to_read()?.moment().zone;
+    let home_zone = home_zone.iana_name().filter(|name| *name != change.zone);
+    if let (None, Some(home_zone)) = (zone, home_zone) {
+        let kept = &change.zone;
+        output.note(&format!(
+            "hint: times of this skill stay in the zone `{kept}`; `--tz {home_zone}` changes that"
+        ));
+    }
+    Ok(code)
 }
 
 pub(super) fn pause(name: &[String], global: &Global, output: &Output) -> Done {

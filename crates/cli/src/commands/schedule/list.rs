@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use deft_service::schedule;
 use deft_wire::schedule::ScheduleView;
+use deft_wire::words::disabled_words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -39,7 +40,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
 
 fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
     let next = match (schedule.disabled_reason, &schedule.next) {
-        (Some(reason), _) => Cell::toned(format!("off: {reason}"), Tone::Warning),
+        (Some(reason), _) => Cell::toned(format!("off: {}", disabled_words(reason)), Tone::Warning),
         (None, Some(next)) => match next.parse() {
             Ok(at) => when::short(at, now, zone).into(),
             Err(_) => next.as_str().into(),
@@ -50,7 +51,10 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
     let words = &schedule.words;
     // Instants are shown in the zone of the reader; only another one has to be named.
     let foreign = zone.iana_name() != Some(&schedule.zone) && !words.contains(&schedule.zone);
-    let fires = if foreign {
+    let fires = if schedule.once && schedule.next.is_some() {
+        // The column before has the instant.
+        "once".to_owned()
+    } else if foreign {
         format!("{words} ({})", schedule.zone)
     } else {
         words.clone()

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use deft_service::schedule::{self, FiresRequest, UpcomingFires};
+use deft_wire::words::disabled_words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -15,6 +16,7 @@ pub(super) fn next(args: &Next, global: &Global, output: &Output) -> Done {
     let request = request(args.from.clone(), args.n);
     let upcoming = schedule::next(&workspace, &args.name, &request)?;
     if let (Some(reason), Some(skill)) = (upcoming.disabled, &upcoming.view.skill) {
+        let reason = disabled_words(reason);
         output.note(&format!(
             "`{skill}` is disabled ({reason}); enabled, it would fire so:"
         ));

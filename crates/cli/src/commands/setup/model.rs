@@ -1,6 +1,8 @@
 //! Which model to use, and whether it answers.
 
-use deft_service::setup::{self, KEY_PROVIDERS, ModelCandidate, ModelChoice, ModelWish};
+use deft_service::setup::{
+    self, KEY_PROVIDERS, KeyProvider, ModelCandidate, ModelChoice, ModelWish,
+};
 use deft_wire::setup::{ModelTest, SetupFindings, SetupModel};
 
 use super::{SetupRun, answers};
@@ -28,11 +30,50 @@ impl SetupRun<'_> {
         let candidates = setup::candidates(&self.workspace, &self.machine, found)?;
         match &self.questions {
             Some(questions) if wish.is_empty() => self.ask_until_it_answers(questions, &candidates),
-            Some(_) | None => match setup::choose(&candidates, &wish)? {
-                Some(choice) => self.use_model(&choice).map(Some),
-                None => self.show_none(),
+            Some(questions) => match setup::provider_without_key(&candidates, &wish) {
+                Some(provider) => self.ask_missing_key(questions, provider, &wish),
+                None => self.use_wish(&candidates, &wish),
             },
+            None => self.use_wish(&candidates, &wish),
         }
+    }
+
+    fn use_wish(
+        &self,
+        candidates: &[ModelCandidate],
+        wish: &ModelWish,
+    ) -> Done<Option<SetupModel>> {
+        match setup::choose(candidates, wish)? {
+            Some(choice) => self.use_model(&choice).map(Some),
+            None => self.show_none(),
+        }
+    }
+
+    /// Asks for the key of a provider that the command line names. A server at another address may need
+    /// none.
+    fn ask_missing_key(
+        &self,
+        questions: &Questions,
+        provider: &KeyProvider,
+        wish: &ModelWish,
+    ) -> Done<Option<SetupModel>> {
+        let empty = match wish.base_url {
+            Some(_) => ", empty if the server needs none",
+            None => "",
+        };
+        let question = format!("API key of {} (not shown{empty}):", provider.title);
+        let Some(key) = questions.hidden_text(&question)? else {
+            return self.show_none();
+        };
+        let model = match &wish.model {
+            Some(model) => Some(model.clone()),
+            None => questions.text("Model:", provider.model)?,
+        };
+        let Some(model) = model else {
+            return self.show_none();
+        };
+        let choice = setup::choose_with_key(&self.machine, provider, &model, &key);
+        self.use_model(&choice.at_address(wish)?).map(Some)
     }
 
     fn ask_until_it_answers(
@@ -109,7 +150,8 @@ impl SetupRun<'_> {
             return Ok(None);
         };
         let question = format!("API key of {} (not shown):", provider.title);
-        let Some(key) = questions.hidden_text(&question)? else {
+        let key = questions.hidden_text(&question)?;
+        let Some(key) = key.filter(|key| !key.trim().is_empty()) else {
             return Ok(None);
         };
         let model = questions.text("Model:", provider.model)?;

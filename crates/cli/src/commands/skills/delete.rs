@@ -24,7 +24,7 @@ pub(crate) fn run(name: &str, yes: bool, global: &Global, output: &Output) -> Do
     if output.json {
         output.document(&DeletedSkill { deleted: skill })?;
     } else {
-        output.data(format!(
+        output.prose(format!(
             "deleted `{skill}` ({}); its runs stay",
             place(&from)
         ))?;

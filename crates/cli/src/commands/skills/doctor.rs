@@ -36,12 +36,12 @@ fn print(examination: &Examination, output: &Output) -> Done<()> {
     for (file, notes) in files() {
         let reason = file.reason.as_ref();
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        output.data(format!("{:9} {}{reason}", file.state.word(), file.path))?;
+        output.prose(format!("{:9} {}{reason}", file.state.word(), file.path))?;
         for found in &notes.surroundings {
             let help = found.help.as_ref();
             let help = help.map_or(String::new(), |help| format!(" ({help})"));
             let word = found.severity.word();
-            output.data(format!("{:9} {word}: {}{help}", "", found.message))?;
+            output.prose(format!("{:9} {word}: {}{help}", "", found.message))?;
         }
         print_hint(notes.hint.as_ref(), output)?;
     }
@@ -58,13 +58,13 @@ fn print_check(check: &SkillsCheck, output: &Output) -> Done<()> {
         CheckSeverity::Ok => "ok",
         CheckSeverity::Warning => "warning",
     };
-    output.data(format!("{mark:9} {}: {}", check.id, check.message))?;
+    output.prose(format!("{mark:9} {}: {}", check.id, check.message))?;
     print_hint(check.hint.as_ref(), output)
 }
 
 fn print_hint(hint: Option<&String>, output: &Output) -> Done<()> {
     match hint {
-        Some(hint) => output.data(format!("{:9} hint: {hint}", "")),
+        Some(hint) => output.prose(format!("{:9} hint: {hint}", "")),
         None => Ok(()),
     }
 }

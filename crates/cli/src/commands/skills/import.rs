@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use deft_service::skills::{ImportFormat, ImportRequest, import};
-use deft_wire::skill_files::{ImportEffect, ImportItem, ImportReport, UnmappedNode};
+use deft_wire::skill_files::{ImportEffect, ImportItem, ImportKind, ImportReport, UnmappedNode};
 
 use crate::args::{Global, Import, SourceFormat};
 use crate::failure::Done;
@@ -152,9 +152,13 @@ fn summary(report: &ImportReport) -> String {
         text.push_str(&format!(" and {}", counted(report.agents.len(), "agent")));
     }
     text.push_str(&format!(" {done}"));
+    // Agents count too; the index of a domain is part of its skills.
+    let items = report.items.iter();
+    let items = items.filter(|item| item.kind != ImportKind::Domain);
+    let count = |effect| items.clone().filter(|item| item.effect == effect).count();
     let rest = [
-        (report.unchanged.len(), "unchanged"),
-        (report.kept.len(), "kept"),
+        (count(ImportEffect::Unchanged), "unchanged"),
+        (count(ImportEffect::Kept), "kept"),
         (report.refused.len(), "refused"),
     ];
     for (count, word) in rest.into_iter().filter(|(count, _)| *count > 0) {

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use deft_service::skills::{SkillCatalog, SkillListing, SkillQuery};
-use deft_wire::model::{Choice, Tier};
+use deft_wire::model::{Choice, DisabledReason, Tier};
 use deft_wire::skill::{FileSkill, SkillView, StoredSkill};
+use deft_wire::words::disabled_words;
 
 use crate::args::{Global, List};
 use crate::failure::Done;
@@ -70,7 +71,7 @@ fn file_row(skill: &FileSkill) -> Row {
     let when = shorten(skill.trigger.words.as_deref().unwrap_or_default());
     let when = match (&skill.standing, skill.disabled_reason) {
         _ if skill.clashes_with.is_some() => Cell::toned("never: a record has its name", Tone::Bad),
-        (Some(_), Some(why)) => Cell::toned(format!("off ({why}): {when}"), Tone::Dim),
+        (Some(_), Some(why)) => off(why, &when),
         (None, _) if !skill.enabled => Cell::toned(format!("off: {when}"), Tone::Dim),
         (Some(_) | None, _) => when.into(),
     };
@@ -79,10 +80,14 @@ fn file_row(skill: &FileSkill) -> Row {
     Row::new([skill.id.as_str().into(), kind.into(), when, summary.into()])
 }
 
+fn off(why: DisabledReason, when: &str) -> Cell {
+    Cell::toned(format!("off ({}): {when}", disabled_words(why)), Tone::Dim)
+}
+
 fn record_row(record: &StoredSkill) -> Row {
     let when = shorten(record.trigger.words.as_deref().unwrap_or_default());
     let when = match record.disabled_reason {
-        Some(why) => Cell::toned(format!("off ({why}): {when}"), Tone::Dim),
+        Some(why) => off(why, &when),
         None => when.into(),
     };
     Row::new([

@@ -7,11 +7,13 @@ use deft_wire::skill::{
     FileDetails, FileSkill, SkillChange, SkillDocument, SkillView, StoredSkill,
 };
 use deft_wire::skill_details::DetailsView;
+use deft_wire::words::disabled_words;
 use serde_json::Value;
 
 use super::failure_words;
 use crate::args::{Global, Roots};
 use crate::failure::Done;
+use crate::fold::fold_markdown;
 use crate::output::Output;
 
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
@@ -21,11 +23,18 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
         return Ok(ExitCode::SUCCESS);
     }
     match &page.skill {
-        SkillView::Stored(record) => output.data(record_text(record))?,
+        SkillView::Stored(record) => {
+            output.prose(record_text(record))?;
+            if let Some(text) = &record.instructions {
+                output.data(fold_markdown(&format!("\n{text}\n"), output.width()))?;
+            }
+        }
         SkillView::File(skill) => {
-            output.data(file_text(skill, &page))?;
+            output.prose(file_text(skill, &page))?;
+            let manual = page.manual.as_deref().unwrap_or_default();
+            output.data(fold_markdown(&format!("\n{manual}\n"), output.width()))?;
             if let Some(why) = &skill.unavailable {
-                output.data(format!("not available now: {why}"))?;
+                output.prose(format!("not available now: {why}"))?;
             }
         }
     }
@@ -62,8 +71,8 @@ fn record_text(record: &StoredSkill) -> String {
     lines.add("runs as", record.tier.to_string());
     lines.add_some("fires", record.trigger.words.as_ref());
     lines.add_some("next", record.trigger.next.first());
-    let disabled = record.disabled_reason.map(|why| why.to_string());
-    lines.add_some("off because", disabled.as_ref());
+    let disabled = record.disabled_reason.map(disabled_words);
+    lines.add("off because", disabled.unwrap_or_default());
     lines.add_some("last run", record.last_run_at.as_ref());
     lines.add_some("came to", record.last_run_summary.as_ref());
     lines.add("tags", record.tags.join(", "));
@@ -89,9 +98,6 @@ fn record_text(record: &StoredSkill) -> String {
         ),
     ] {
         lines.add_some(key, list.as_ref());
-    }
-    if let Some(text) = &record.instructions {
-        lines.0.push_str(&format!("\n{text}\n"));
     }
     lines.0
 }
@@ -142,7 +148,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add_some("fires", skill.trigger.words.as_ref());
     match (skill.clashes_with, &skill.standing, skill.disabled_reason) {
         (Some(record), _, _) => lines.add("off because", format!("record {record} has its name")),
-        (None, Some(_), Some(why)) => lines.add("off because", why.to_string()),
+        (None, Some(_), Some(why)) => lines.add("off because", disabled_words(why)),
         (None, None, _) if !skill.enabled => lines.add("enabled", "no"),
         (None, Some(_) | None, _) => lines.add_some("next", skill.trigger.next.first()),
     }
@@ -169,8 +175,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     if let Some(details) = details {
         add_extra(&mut lines, details, &page.host_keys);
     }
-    let manual = page.manual.as_deref().unwrap_or_default();
-    format!("{}\n{manual}\n", lines.0)
+    lines.0
 }
 
 /// The descriptive fields.
@@ -200,7 +205,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     }
 }
 
-/// What tools changed about a skill of a file, and how to drop it.
+/// The changes that tools made to a skill of a file, and how to drop them.
 fn change_words(change: &SkillChange, id: &str) -> String {
     let by = match &change.changed_by {
         Some(agent) => format!("agent `{agent}`, whose rights it has"),

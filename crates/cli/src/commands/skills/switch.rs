@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use deft_service::skills;
 use deft_wire::skill::{SkillDocument, SkillView, StoredSkill};
+use deft_wire::words::disabled_words;
 
 use crate::args::Global;
 use crate::failure::Done;
@@ -20,6 +21,12 @@ pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
             switched.missing_tools.join("`, `")
         ));
     }
+    for off in switched.switched_off.iter().filter(|_| fires) {
+        output.note(&format!("warning: {}", off.message));
+        if let Some(hint) = &off.hint {
+            output.note(&format!("hint: {hint}"));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -35,10 +42,10 @@ pub(crate) fn restore(name: &str, global: &Global, output: &Output) -> Done {
         print_state(skill, output)?;
     } else {
         let state = match skill.disabled_reason {
-            Some(why) => format!("; it is off ({why})"),
+            Some(why) => format!("; it is off ({})", disabled_words(why)),
             None => String::new(),
         };
-        output.data(format!("`{}` is as its file says{state}", skill.id))?;
+        output.prose(format!("`{}` is as its file says{state}", skill.id))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -50,9 +57,12 @@ fn print_state(skill: StoredSkill, output: &Output) -> Done<()> {
     }
     let id = &skill.id;
     let text = match (skill.disabled_reason, skill.trigger.next.first()) {
-        (Some(why), _) => format!("`{id}` does not fire any more ({why})"),
+        (Some(why), _) => {
+            let why = disabled_words(why);
+            format!("`{id}` does not fire any more ({why})")
+        }
         (None, Some(at)) => format!("`{id}` is enabled; it fires next at {at}"),
         (None, None) => format!("`{id}` is enabled"),
     };
-    output.data(text)
+    output.prose(text)
 }

@@ -34,6 +34,9 @@ pub(crate) fn run(args: &Status, global: &Global, output: &Output) -> Done {
     let mut reader = StatusReader::open(&global.workspace())?;
     let view = reader.read()?;
     output.data(text(&view, reader.zone(), output))?;
+    if !view.home_exists {
+        output.note("hint: there is no home yet; `deft setup` creates it and connects a model");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,6 +8,8 @@ use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::counted;
+use crate::question_text::question_lines;
+use crate::table::wrap_at_most;
 use crate::terminal::StyledText;
 use crate::when::short;
 
@@ -37,9 +39,17 @@ pub(crate) struct Frame<'a> {
     pub selected: Option<usize>,
 }
 
-/// A row of a section: aligned cells, the last of which is cut where the terminal is narrow.
+/// The most lines of a text that wraps.
+const MOST_LINES: usize = 3;
+
+/// A text that would get less room than this is cut.
+const NARROWEST: usize = 20;
+
+/// A row of a section: aligned cells, the last of which wraps on words where the terminal is narrow.
 struct Row {
     cells: Vec<String>,
+    /// A line about the row, below it.
+    below: Option<String>,
     /// The colour of the whole row; plain when absent.
     code: Option<&'static str>,
 }
@@ -48,8 +58,14 @@ impl Row {
     fn new(cells: impl IntoIterator<Item = String>) -> Self {
         Self {
             cells: cells.into_iter().collect(),
+            below: None,
             code: None,
         }
+    }
+
+    fn with_below(mut self, below: Option<String>) -> Self {
+        self.below = below;
+        self
     }
 
     fn note(text: impl Into<String>) -> Self {
@@ -110,21 +126,44 @@ impl Frame<'_> {
         let widths: Vec<usize> = (0..columns).map(aligned).collect();
         let mut lines = Vec::new();
         for (at, row) in rows.iter().enumerate() {
-            let label = if at == 0 { label } else { "" };
-            let mut text = String::new();
-            for (cell, width) in row.cells.iter().zip(&widths) {
-                let pad = width.saturating_sub(cell.width()) + 2;
-                text.push_str(&cell.replace('\n', " "));
-                text.extend(std::iter::repeat_n(' ', pad));
+            let mut label = if at == 0 { label } else { "" };
+            for text in self.row_lines(row, &widths) {
+                let body = match row.code {
+                    Some(code) => self.paint(code, &text),
+                    None => StyledText::from(text),
+                };
+                let line = self.paint(DIM, &format!("{label:<LABEL$}")).with(body);
+                lines.push(line.fit(self.width));
+                label = "";
             }
-            let text = text.trim_end();
-            let body = match row.code {
-                Some(code) => self.paint(code, text),
-                None => StyledText::from(text),
-            };
-            let line = self.paint(DIM, &format!("{label:<LABEL$}")).with(body);
-            lines.push(line.fit(self.width));
         }
+        lines
+    }
+
+    /// The lines of a row. The last cell goes on below itself, and what is below the row is indented.
+    fn row_lines(&self, row: &Row, widths: &[usize]) -> Vec<String> {
+        let Some((last, before)) = row.cells.split_last() else {
+            return Vec::new();
+        };
+        let mut start = String::new();
+        for (cell, width) in before.iter().zip(widths) {
+            let pad = width.saturating_sub(cell.width()) + 2;
+            start.push_str(&cell.replace('\n', " "));
+            start.extend(std::iter::repeat_n(' ', pad));
+        }
+        let indent = " ".repeat(start.width());
+        let room = self.width.saturating_sub(LABEL + indent.len() + 1);
+        let texts = if room < NARROWEST {
+            vec![last.replace('\n', " ")]
+        } else {
+            wrap_at_most(last, room, MOST_LINES)
+        };
+        let mut lines: Vec<String> = Vec::new();
+        for text in texts {
+            let before = if lines.is_empty() { &start } else { &indent };
+            lines.push(format!("{before}{text}").trim_end().to_owned());
+        }
+        lines.extend(row.below.iter().map(|text| format!("    {text}")));
         lines
     }
 
@@ -155,7 +194,9 @@ impl Frame<'_> {
         }
         let rows = self.view.next.iter().map(|fire| {
             let when = self.short(fire.at);
-            Row::new([fire.skill.clone(), when, fire.words.clone()])
+            // The words of a one-shot are its instant again.
+            let words = if fire.once { "once" } else { &fire.words };
+            Row::new([fire.skill.clone(), when, words.to_owned()])
         });
         let mut rows: Vec<Row> = rows.collect();
         let more = self.view.scheduled.saturating_sub(rows.len());
@@ -192,7 +233,10 @@ impl Frame<'_> {
         let mut cells = vec![run.skill.clone(), state.to_owned(), since];
         cells.extend(self.id(run.id.as_str()));
         cells.push(what.join("; "));
-        Row { cells, code }
+        Row {
+            code,
+            ..Row::new(cells)
+        }
     }
 
     fn failed(&self) -> Vec<Row> {
@@ -233,12 +277,14 @@ impl Frame<'_> {
                 (Some(_), true) => "> ",
                 (Some(_), false) => "  ",
             };
+            let (question, call) = question_lines(approval);
             let row = Row::new([
                 format!("{mark}{}", approval.skill),
                 self.short(approval.asked_at),
-                approval.message.clone(),
+                question,
             ]);
-            row.painted(if selected { SELECTED } else { YELLOW })
+            row.with_below(call)
+                .painted(if selected { SELECTED } else { YELLOW })
         });
         rows.collect()
     }

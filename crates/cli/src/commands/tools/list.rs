@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::args::ToolList;
 use crate::failure::{Done, Failure};
+use crate::fold::{fold, fold_markdown};
 use crate::output::{Output, counted, local, table};
 use crate::table::{Column, Row, Table};
 
@@ -80,7 +81,7 @@ pub(super) fn show(name: &str, workspace: &Workspace, output: &Output) -> Done {
         })?;
     } else {
         let zone = workspace.home_to_read()?.moment().zone;
-        output.data(page(&found.value, &zone))?;
+        output.data(page(&found.value, &zone, output.width()))?;
     }
     output.warn(found.warnings);
     Ok(ExitCode::SUCCESS)
@@ -125,7 +126,7 @@ fn approval_line(name: &str, state: &ApprovalState, zone: &TimeZone) -> Option<S
     }
 }
 
-fn page(shown: &ShownTool, zone: &TimeZone) -> String {
+fn page(shown: &ShownTool, zone: &TimeZone, width: Option<usize>) -> String {
     let tool = &shown.view.summary;
     let mut out = format!("{:12} {}\n", "name", tool.name);
     if tool.full_name != tool.name {
@@ -139,16 +140,18 @@ fn page(shown: &ShownTool, zone: &TimeZone) -> String {
         out.push_str(&format!("{:12} {effects}\n", "effects"));
     }
     if let Some(approval) = approval_line(&tool.name, &shown.approval, zone) {
-        out.push_str(&format!("{:12} {approval}\n", "approval"));
+        let approval = format!("{:12} {approval}\n", "approval");
+        out.push_str(&fold(&approval, width));
     }
     if !tool.description.is_empty() {
-        out.push_str(&format!("\n{}\n", tool.description.trim_end()));
+        let description = format!("\n{}\n", tool.description.trim_end());
+        out.push_str(&fold_markdown(&description, width));
     }
     let parameters = parameters(&shown.view.input_schema);
     if parameters.is_empty() {
         out.push_str("\nIt takes no parameters.\n");
     } else {
-        out.push_str(&format!("\nParameters:\n{}", table(&parameters, None)));
+        out.push_str(&format!("\nParameters:\n{}", table(&parameters, width)));
     }
     out
 }

@@ -1,4 +1,4 @@
-//! What an agent does, as lines below its step: calls, and the agents that it starts.
+//! The work of an agent as lines below its step: calls, and the agents that it starts.
 //!
 //! Not here: what it says, which is the result of the step.
 

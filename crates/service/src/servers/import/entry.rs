@@ -10,7 +10,7 @@ use super::variables::{self, Text};
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ServerEntry {
     pub(super) fields: Map<String, Value>,
-    /// What a person should know.
+    /// Warnings for the person.
     pub remarks: Vec<String>,
 }
 

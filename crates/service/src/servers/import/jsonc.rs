@@ -1,6 +1,6 @@
 //! JSON as hosts write it: with comments and with a comma behind the last item.
 //!
-//! What JSON does not have is replaced by blanks of the same length, so that
+//! Syntax that JSON does not have is replaced by blanks of the same length, so that
 //! places in messages stay right.
 
 /// The text as plain JSON.

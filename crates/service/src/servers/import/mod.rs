@@ -24,7 +24,7 @@ use entry::ServerEntry;
 /// The largest file of another host; some hosts keep more than servers in it.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What to import, and how.
+/// The sources to import, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
     /// The file of the other host.

@@ -2,7 +2,7 @@
 
 use deft_config::env;
 
-/// What a text with variables is to deft.
+/// The meaning of a text with variables.
 #[derive(Debug, PartialEq)]
 pub(super) enum Text {
     /// There are none in it.
@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Text {
     }
 }
 
-/// What is between the first `${` and its `}`.
+/// The text between the first `${` and its `}`.
 pub(super) fn first(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("${")?;
     rest.split_once('}').map(|(variable, _)| variable)

@@ -101,7 +101,7 @@ fn item(job: &CrontabJob, place: &Path, home: &Home, names: &mut Names) -> Resul
     Ok(Item {
         notes,
         disabled: true,
-        runs_programs: true,
+        tools: vec!["shell.run".to_owned()],
         ..Item::new(id, ImportKind::Workflow, place, file)
     })
 }

@@ -29,7 +29,7 @@ pub(super) enum Verdict {
 pub(super) struct ImportDecision {
     pub item: Item,
     pub verdict: Verdict,
-    /// What writing each file does.
+    /// The effect of writing each file.
     pub effects: Vec<Effect>,
     /// Files of the version before that this one lacks.
     pub removed: Vec<PathBuf>,
@@ -141,7 +141,7 @@ impl Judge<'_> {
         Some(Verdict::Refuse(reason))
     }
 
-    /// What is written to the same place already.
+    /// The earlier item with a file in the same place.
     fn earlier(&self, file: &PlannedFile) -> Option<(&ImportDecision, &PlannedFile)> {
         let (owner, at) = self.planned.get(&file.path)?;
         let owner = self.decided.get(*owner)?;

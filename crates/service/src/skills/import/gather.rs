@@ -3,11 +3,12 @@ use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Dialect, Role, Skill};
 use deft_registry::{FileReport, LoadedSkill, Options, Snapshot, State};
-use deft_skillfile::{Diagnostic, FileKind, Moment, Severity};
+use deft_skillfile::{Diagnostic, FileKind, Moment, Rule, Severity};
 
 use super::claude::{self, ClaudeFile, ClaudeRole, ConvertedForm, ConvertedPage};
 use super::layout::Part;
 use crate::skills::files::{FileRefusal, PlannedFile, copy_siblings};
+use crate::skills::finding::{Finding, locate};
 use deft_config::{Config, Home};
 use deft_wire::skill_files::{ImportKind, UnmappedNode};
 use deft_wire::{Done, Failure};
@@ -20,16 +21,16 @@ pub(super) struct Item {
     pub kind: ImportKind,
     /// The file that defines it where it comes from.
     pub source: PathBuf,
-    /// What is to be written; the first file defines it.
+    /// The files to write; the first one defines it.
     pub files: Vec<PlannedFile>,
     /// Files of it that are not copied.
     pub left_out: Vec<FileRefusal>,
-    /// What is different from the source.
+    /// Differences from the source.
     pub notes: Vec<String>,
     /// Whether it fires only after a person enables it.
     pub disabled: bool,
-    /// Whether it calls `shell.run`.
-    pub runs_programs: bool,
+    /// Tools of deft that its steps call, where another format is converted.
+    pub tools: Vec<String>,
 }
 
 impl Item {
@@ -49,7 +50,7 @@ impl Item {
             left_out: Vec::new(),
             notes: Vec::new(),
             disabled: false,
-            runs_programs: false,
+            tools: Vec::new(),
         }
     }
 }
@@ -170,15 +171,19 @@ impl<'a> GatheredSkills<'a> {
     fn add_report(&mut self, file: &FileReport, snapshot: &Snapshot, root: &Path) {
         match &file.state {
             State::Loaded(id) => {
+                let before = self.items.len();
                 if let Some(loaded) = snapshot.skill(id.as_str()) {
                     self.add_loaded(loaded, snapshot, root);
+                }
+                if let Some(item) = self.items.get_mut(before) {
+                    item.notes.extend(repairs(file));
                 }
             }
             State::Index(domain) => {
                 let to = self.skills.join(domain).join("SKILL.md");
                 self.copy(&file.path, to, domain.clone(), ImportKind::Domain);
             }
-            State::Broken { .. } => self.refuse(&file.path, first_error(&file.diagnostics)),
+            State::Broken { .. } => self.refuse(&file.path, placed_error(file)),
             State::Shadowed { by, .. } => {
                 self.refuse(
                     &file.path,
@@ -251,6 +256,29 @@ pub(super) fn is_switched_off(skill: &Skill) -> bool {
 pub(super) fn first_error(found: &[Diagnostic]) -> String {
     let first = found.iter().find(|one| one.severity == Severity::Error);
     first.map(|one| one.message.clone()).unwrap_or_default()
+}
+
+/// The first error with its line.
+fn placed_error(file: &FileReport) -> String {
+    let mut errors = file.diagnostics.iter();
+    let first = errors.find(|one| one.severity == Severity::Error);
+    let mut found = locate(&file.path, first).into_iter();
+    found.next().map(placed).unwrap_or_default()
+}
+
+/// What was read although it is not YAML. Other hosts may refuse such a file.
+fn repairs(file: &FileReport) -> Vec<String> {
+    let repaired = file.diagnostics.iter();
+    let repaired = repaired.filter(|one| one.rule == Rule::RepairedYaml);
+    let found = locate(&file.path, repaired).into_iter();
+    found.map(placed).collect()
+}
+
+fn placed(found: Finding) -> String {
+    match found.place {
+        Some(place) => format!("line {}: {}", place.line, found.message),
+        None => found.message,
+    }
 }
 
 fn is_skill_md(path: &Path) -> bool {

@@ -43,7 +43,7 @@ impl GatheredSkills<'_> {
                 self.items.push(Item {
                     notes: converted.notes,
                     disabled: converted.disabled,
-                    runs_programs: converted.runs_programs,
+                    tools: converted.tools,
                     ..Item::new(converted.id, ImportKind::Workflow, path, file)
                 });
             }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use deft_registry::{FileReport, Snapshot, State};
 use deft_skillfile::FileKind;
 
-/// What a file is to the folder that it is in.
+/// The role of a file in its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::skills) enum Part {
     /// A `SKILL.md` that makes the folder that of one skill.

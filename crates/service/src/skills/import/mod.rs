@@ -21,9 +21,11 @@ mod source;
 mod unpack;
 mod workflow;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use deft_config::Home;
+use deft_tools::{Environment, Router};
 use deft_wire::skill_files::ImportReport;
 use deft_wire::{Done, Failure};
 
@@ -37,7 +39,7 @@ use self::source::Source;
 use super::files::FileRefusal;
 use crate::workspace::Workspace;
 
-/// What to import, and how.
+/// The sources to import, and how.
 #[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
     /// Files, folders, archives, addresses of repositories, and the word `crontab`.
@@ -59,7 +61,7 @@ pub struct Import {
     pub report: ImportReport,
     /// Whether skills were refused that `force` or `keep` would let through.
     pub has_conflicts: bool,
-    /// What a person may want to do next.
+    /// Suggestions for the next command.
     pub hints: Vec<String>,
 }
 
@@ -104,18 +106,24 @@ fn finish(
     })
 }
 
-/// What is left to do before imported skills run.
+/// Hints for the work that is left before imported skills run.
 fn hints(decided: &[ImportDecision], home: &Home) -> Vec<String> {
-    let mut changed = decided.iter().filter(|one| one.changes());
+    let changed = decided.iter().filter(|one| one.changes());
     let disabled = changed.clone().find(|one| one.item.disabled);
     let accept = disabled.map(|one| {
         let id = &one.item.id;
         format!("`deft skills enable {id}` accepts a disabled skill; then stop the old schedule, or both run it")
     });
-    let runs_programs = changed.any(|one| one.item.runs_programs);
-    let shell = (runs_programs && !home.config.tools.shell.enabled)
-        .then(|| "`deft config set tools.shell.enabled true` lets skills run programs".to_owned());
-    accept.into_iter().chain(shell).collect()
+    let tools: BTreeSet<&String> = changed.flat_map(|one| &one.item.tools).collect();
+    let router = Router::new(home.config.tools.clone(), Environment::default());
+    let off = tools
+        .into_iter()
+        .filter_map(|tool| router.switched_off(tool));
+    let off = off.map(|off| match off.hint {
+        Some(hint) => format!("{}; {hint}", off.message),
+        None => off.message,
+    });
+    accept.into_iter().chain(off).collect()
 }
 
 /// Everything that is refused, each once however often it was given.

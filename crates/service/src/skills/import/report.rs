@@ -1,4 +1,4 @@
-//! What was imported, or would be.
+//! The report of an import, done or planned.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a person writes to name the source of an import: a path, a repository, or `crontab`.
+//! The source of an import as a person writes it: a path, a repository, or `crontab`.
 //!
 //! Not here: fetching or reading it.
 

@@ -108,7 +108,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// What is written must load.
+/// A written file must load.
 fn check(id: &str, content: &str, moment: &Moment) -> Result<(), String> {
     let place = Place {
         file: "AGENT.md",

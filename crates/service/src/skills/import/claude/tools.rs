@@ -45,7 +45,7 @@ impl KnownTools {
         }
     }
 
-    /// What is not kept, in words.
+    /// The parts that are not kept, in words.
     pub(super) fn notes(&self) -> Vec<String> {
         let listed = |names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

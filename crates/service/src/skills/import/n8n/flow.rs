@@ -65,7 +65,7 @@ pub(super) struct Flow {
     pub problems: Vec<NodeProblem>,
 }
 
-/// What is known of a node after it was visited.
+/// The result of a visit to a node.
 struct NodeState {
     data: Data,
     /// When it runs; always when absent.

@@ -13,7 +13,7 @@ mod triggers;
 
 use std::sync::Arc;
 
-use deft_model::{Object, Policy, StepKind, Workflow};
+use deft_model::{Object, Policy, Workflow};
 use deft_skillfile::{Moment, slug};
 use serde_json::Value;
 
@@ -37,7 +37,8 @@ pub(super) struct ConvertedWorkflow {
     pub notes: Vec<String>,
     /// Whether it has a schedule, which a person has to enable: n8n may still run it.
     pub disabled: bool,
-    pub runs_programs: bool,
+    /// Tools that its steps call.
+    pub tools: Vec<String>,
 }
 
 /// Converts a workflow; `stem` names it if it has no name.
@@ -68,11 +69,8 @@ pub(super) fn convert(
     if document.has_error_workflow {
         notes.push("not kept: the workflow for errors".to_owned());
     }
-    let is_program = |kind: &StepKind| {
-        kind.tool_call()
-            .is_some_and(|(tool, _)| tool == "shell.run")
-    };
-    let runs_programs = flow.steps.iter().any(|step| is_program(&step.kind));
+    let calls = flow.steps.iter().filter_map(|step| step.kind.tool_call());
+    let tools = calls.map(|(tool, _)| tool.to_owned()).collect();
     let id = match slug(title) {
         empty if empty.is_empty() => "n8n-workflow".to_owned(),
         id => id,
@@ -97,6 +95,6 @@ pub(super) fn convert(
         content,
         notes,
         disabled,
-        runs_programs,
+        tools,
     })
 }

@@ -1,0 +1,24 @@
+//! The model that a person chose for a conversation: that of its last message.
+
+use deft_agents::chosen_model;
+
+use crate::{Engine, Error};
+
+impl Engine {
+    /// The model that answered last because a person chose it; none if it was the agent's own.
+    pub async fn model_of_conversation(&self, conversation: &str) -> Result<Option<String>, Error> {
+        let store = self.store();
+        let Some(row) = store.conversation(conversation).await? else {
+            return Ok(None);
+        };
+        let last = row.message_count.saturating_sub(1);
+        let rows = store.messages(conversation, last, 1).await?;
+        let Some(run) = rows.into_iter().find_map(|row| row.run) else {
+            return Ok(None);
+        };
+        match store.run(&run).await? {
+            Some(run) => Ok(chosen_model(&run)?),
+            None => Ok(None),
+        }
+    }
+}
