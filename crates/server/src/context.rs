@@ -7,6 +7,7 @@ use deft_service::audit::AuditLog;
 use deft_service::tokens::TokenBook;
 use deft_service::{App, Workspace};
 use deft_wire::{Done, Failure};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::feed::Hub;
@@ -28,9 +29,19 @@ pub(crate) struct Server {
     pub(crate) replies: Replies,
     pub(crate) hub: Hub,
     pub(crate) audit: AuditLog,
+    /// Places for requests that block a thread.
+    pub(crate) threads: Semaphore,
+    /// Places for clients of the feed.
+    pub(crate) feeds: Arc<Semaphore>,
     /// Told when the daemon stops.
     pub(crate) stop: CancellationToken,
 }
+
+/// The most requests that block a thread at once.
+pub(crate) const THREADS: usize = 32;
+
+/// The most clients of the feed at once.
+pub(crate) const FEEDS: usize = 2_000;
 
 impl Server {
     /// Does something that blocks, on a thread that may be blocked.
@@ -38,8 +49,11 @@ impl Server {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
     ) -> Done<T> {
+        // The semaphore is never closed.
+        let place = self.threads.acquire().await;
         let server = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&server)).await;
+        drop(place);
         done.unwrap_or_else(|problem| {
             Err(Failure::internal(
                 "engine",

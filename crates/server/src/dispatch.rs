@@ -66,10 +66,15 @@ async fn carry_out(server: Arc<Server>, route: &Route, mut request: Request) -> 
     match key.filter(|_| route.keeps_reply) {
         Some(key) => {
             let work = (route.handler)(raw);
-            server
-                .replies
-                .once(&format!("{place} {key}"), &body, work)
-                .await
+            // It is carried out and kept even if the client is gone before.
+            let kept = tokio::spawn(async move {
+                let key = format!("{place} {key}");
+                server.replies.once(&key, &body, work).await
+            });
+            kept.await.unwrap_or_else(|problem| {
+                let message = format!("the request failed: {problem}");
+                Err(Failure::internal("engine", message))
+            })
         }
         None => (route.handler)(raw).await,
     }

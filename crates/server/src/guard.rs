@@ -23,6 +23,22 @@ use crate::request_id::{HEADER, RequestId};
 /// Pages that need no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
+/// The status in the audit log of a request whose client did not wait for the reply.
+const CLIENT_GONE: u16 = 499;
+
+/// A request that could change something. It is logged when it is over, also if its client is gone before: it may have
+/// taken effect all the same.
+struct AuditedRequest<'a> {
+    server: &'a Server,
+    entry: AuditEntry,
+}
+
+impl Drop for AuditedRequest<'_> {
+    fn drop(&mut self) {
+        self.server.audit.note(&self.entry);
+    }
+}
+
 /// Lets a request through, or answers it with a problem.
 pub(crate) async fn guard(
     State(server): State<Arc<Server>>,
@@ -36,19 +52,22 @@ pub(crate) async fn guard(
     let path = request.uri().path().to_owned();
     let mut response = match admit(&server, &request) {
         Ok(caller) => {
-            let who = caller.name.clone();
+            let mut audited = (!is_read(&method)).then(|| AuditedRequest {
+                server: &server,
+                entry: AuditEntry {
+                    timestamp: Timestamp::now(),
+                    who: caller.name.clone(),
+                    from: peer.0.to_string(),
+                    what: format!("{method} {path}"),
+                    status: CLIENT_GONE,
+                    request_id: id.0.clone(),
+                },
+            });
             request.extensions_mut().insert(caller);
             request.extensions_mut().insert(id.clone());
             let response = next.run(request).await;
-            if !is_read(&method) {
-                server.audit.note(&AuditEntry {
-                    timestamp: Timestamp::now(),
-                    who,
-                    from: peer.0.to_string(),
-                    what: format!("{method} {path}"),
-                    status: response.status().as_u16(),
-                    request_id: id.0.clone(),
-                });
+            if let Some(audited) = &mut audited {
+                audited.entry.status = response.status().as_u16();
             }
             response
         }

@@ -30,9 +30,10 @@ use deft_service::daemon::{Guest, Host};
 use deft_service::tokens::TokenBook;
 use deft_wire::Done;
 use deft_wire::listener::ListenerState;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::context::Server;
+use crate::context::{FEEDS, Server, THREADS};
 use crate::feed::Hub;
 use crate::hosts::AllowedHosts;
 use crate::rate::RateLimit;
@@ -74,10 +75,13 @@ fn begin(host: Host) -> Done<(SocketAddr, JoinHandle<()>)> {
         replies: Replies::default(),
         hub: Hub::new(),
         audit: AuditLog::open(&home, host.log_limits),
+        threads: Semaphore::new(THREADS),
+        feeds: Arc::new(Semaphore::new(FEEDS)),
         stop: host.stop,
     });
-    let hub = Arc::clone(&server);
-    tokio::spawn(async move { hub.hub.follow(Arc::clone(&hub.app), hub.stop.clone()).await });
-    let task = tokio::spawn(listen::serve(listener, server));
+    let task = tokio::spawn(async move {
+        let followed = server.hub.follow(&server.app, &server.stop);
+        tokio::join!(listen::serve(listener, &server), followed);
+    });
     Ok((address, task))
 }

@@ -76,12 +76,11 @@ fn taken(listen: &str, problem: &std::io::Error) -> Failure {
 }
 
 /// Answers until the daemon stops.
-pub(crate) async fn serve(listener: TcpListener, server: Arc<Server>) {
+pub(crate) async fn serve(listener: TcpListener, server: &Arc<Server>) {
     let stop = server.stop.clone();
-    let router = router::build(&server);
+    let router = router::build(server);
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let connections = TaskTracker::new();
-    drop(server);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,

@@ -18,6 +18,9 @@ pub(crate) fn document(routes: &[Route]) -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[word(route.verb)] = operation(route, &mut replies);
     }
+    for (path, operation) in other_paths() {
+        paths.insert(path.to_owned(), json!({"get": operation}));
+    }
     let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
     json!({
         "openapi": "3.1.0",
@@ -37,6 +40,47 @@ pub(crate) fn document(routes: &[Route]) -> Value {
         },
         "security": [{"token": []}],
     })
+}
+
+/// Addresses that are not in the table: they answer with something else, or need no token.
+fn other_paths() -> [(&'static str, Value); 3] {
+    let health = |id: &str, summary: &str| {
+        let shape = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
+        let reply =
+            json!({"description": "Done.", "content": {"application/json": {"schema": shape}}});
+        json!({
+            "operationId": id,
+            "summary": summary,
+            "tags": ["health"],
+            "security": [],
+            "parameters": [],
+            "responses": {"200": reply, "default": {"$ref": "#/components/responses/problem"}},
+        })
+    };
+    let query = |name: &str, schema: Value| json!({"name": name, "in": "query", "required": false, "schema": schema});
+    let events = json!({
+        "operationId": "get_events",
+        "summary": "Events as they come, as server-sent events",
+        "tags": ["events"],
+        "x-scope": "read",
+        "parameters": [
+            query("after", json!({"type": "integer", "minimum": 0})),
+            query("run", json!({"type": "string"})),
+            query("skill", json!({"type": "string"})),
+        ],
+        "responses": {
+            "200": {"description": "A stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            "default": {"$ref": "#/components/responses/problem"},
+        },
+    });
+    [
+        ("/api/v1/events", events),
+        (
+            "/healthz",
+            health("get_healthz", "Whether the process lives"),
+        ),
+        ("/readyz", health("get_readyz", "Whether deft can work")),
+    ]
 }
 
 fn word(verb: Verb) -> &'static str {

@@ -22,6 +22,7 @@ pub mod listener;
 mod lock;
 pub mod logging;
 pub mod logs;
+pub mod memory;
 pub mod notices;
 pub mod remind;
 mod router;

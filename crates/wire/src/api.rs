@@ -82,6 +82,18 @@ pub struct NoticeListQuery {
     pub dead: Option<bool>,
 }
 
+/// Which facts to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FactListQuery {
+    /// Words that a fact contains.
+    pub search: Option<String>,
+    pub category: Option<String>,
+    pub agent: Option<String>,
+    #[schemars(range(min = 1, max = 500))]
+    pub limit: Option<u32>,
+}
+
 /// How long to wait for the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

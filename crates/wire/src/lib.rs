@@ -15,6 +15,7 @@ pub mod diagnostic;
 pub mod dry_run;
 pub mod event;
 mod event_schema;
+pub mod fact;
 mod failure;
 pub mod home;
 pub mod interruption;

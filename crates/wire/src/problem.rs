@@ -118,6 +118,7 @@ const STATUSES: &[(&str, ProblemStatus)] = &[
     ("unknown_agent", ProblemStatus::NotFound),
     ("unknown_approval", ProblemStatus::NotFound),
     ("unknown_conversation", ProblemStatus::NotFound),
+    ("unknown_fact", ProblemStatus::NotFound),
     ("unknown_grant", ProblemStatus::NotFound),
     ("unknown_notice", ProblemStatus::NotFound),
     ("unknown_run", ProblemStatus::NotFound),

@@ -38,7 +38,7 @@ fn add(name: &str, scope: TokenScopeArg, global: &Global, output: &Output) -> Do
     if output.json {
         output.document(&added)?;
     } else {
-        output.data(&added.token)?;
+        output.data(added.token.as_str())?;
         output.note("keep it now: deft stores only its hash and cannot show it again");
     }
     Ok(ExitCode::SUCCESS)

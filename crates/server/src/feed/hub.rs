@@ -78,9 +78,9 @@ impl Hub {
     }
 
     /// Reads new events and hands them out until the daemon stops.
-    pub(crate) async fn follow(&self, app: Arc<App>, stop: CancellationToken) {
+    pub(crate) async fn follow(&self, app: &App, stop: &CancellationToken) {
         tokio::select! {
-            () = self.follow_on(&app) => {}
+            () = self.follow_on(app) => {}
             () = stop.cancelled() => {}
         }
     }

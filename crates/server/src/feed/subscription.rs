@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use deft_service::runs;
-use deft_wire::Done;
 use deft_wire::event::ResyncEvent;
+use deft_wire::{Done, Failure};
 use jiff::Timestamp;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::FeedQuery;
 use super::hub::{FeedEvent, PAGE};
-use crate::context::Server;
+use crate::context::{FEEDS, Server};
 
 /// What a client gets next.
 pub(crate) enum News {
@@ -35,11 +36,17 @@ pub(crate) struct Subscription {
     read: VecDeque<Arc<FeedEvent>>,
     /// Whether there may be stored events behind `last`.
     behind: bool,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Subscription {
     /// Begins to listen. Live events are received from the start; stored ones are read behind that.
     pub(crate) async fn open(server: Arc<Server>, query: FeedQuery) -> Done<Self> {
+        let place = Arc::clone(&server.feeds).try_acquire_owned();
+        let place = place.map_err(|_| {
+            let message = format!("more than {FEEDS} clients follow the events");
+            Failure::input("too_many_requests", message).hint("close some of them")
+        })?;
         let newest = runs::newest_event(&server.app).await?;
         let live = server.hub.listen(newest);
         Ok(Self {
@@ -49,6 +56,7 @@ impl Subscription {
             query,
             read: VecDeque::new(),
             behind: true,
+            _place: place,
         })
     }
 

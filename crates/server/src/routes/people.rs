@@ -11,10 +11,10 @@ use deft_wire::approval::{
 };
 use deft_wire::job::{JobDocument, JobsHalted};
 use deft_wire::notice::NoticesQueued;
+use deft_wire::token::TokenScope as Scope;
 
 use super::{next_cursor, page_size};
 use crate::route::{Call, Nothing, Route, Verb};
-use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     [approval_routes(), notice_routes(), job_routes()].concat()

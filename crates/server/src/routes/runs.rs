@@ -12,12 +12,12 @@ use deft_wire::api::{
 use deft_wire::dry_run::DryRun;
 use deft_wire::model::{RunId, RunStatus};
 use deft_wire::run::{EventList, RunArchive, RunDocument};
+use deft_wire::token::TokenScope as Scope;
 use futures_util::future::BoxFuture;
 
 use super::{next_cursor, page_size};
 use crate::context::Server;
 use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Verb};
-use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Read, Run};

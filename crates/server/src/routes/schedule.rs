@@ -4,9 +4,9 @@ use deft_service::schedule::{self, FiresRequest};
 use deft_wire::Done;
 use deft_wire::api::{FiresQuery, PreviewQuery, ScheduleRequest};
 use deft_wire::schedule::{FiresView, ScheduleChange, ScheduleList};
+use deft_wire::token::TokenScope as Scope;
 
 use crate::route::{Call, Nothing, Route, Verb};
-use deft_wire::token::TokenScope as Scope;
 
 /// The most fires of an answer.
 const MOST_FIRES: u32 = 1000;

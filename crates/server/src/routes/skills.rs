@@ -6,10 +6,10 @@ use deft_service::skills::{self, SkillCatalog, SkillQuery};
 use deft_wire::api::{SkillListQuery, SkillSource, SkillWrite, ValidateRequest};
 use deft_wire::diagnostic::ValidatedFile;
 use deft_wire::skill::{DeletedSkill, SkillDocument, SkillList, SkillView};
+use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 
 use crate::route::{Call, Nothing, Route, Verb};
-use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read};

@@ -5,12 +5,12 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use deft_service::tools::{self, CallFailure, ToolQuery, ToolRequest};
 use deft_wire::api::{ToolCallRequest, ToolListQuery};
+use deft_wire::token::TokenScope as Scope;
 use deft_wire::tool::{ToolCatalog, ToolDocument, ToolList, ToolRefusal, ToolReply};
 use deft_wire::{Done, Failure, FailureKind};
 use futures_util::future::BoxFuture;
 
 use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Verb};
-use deft_wire::token::TokenScope as Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Read, Run};
@@ -75,9 +75,16 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
             texts: Vec::new(),
             timeout: time.map(|time| time.min(LONGEST_WAIT)),
         };
-        match tools::call_live(&call.server.app, request).await {
-            Ok(reply) => Answer::json(StatusCode::OK, &reply),
-            Err(failure) => refused(tool, failure),
+        // A call that has begun ends in good order even if the client is gone.
+        let server = call.server;
+        let called = tokio::spawn(async move { tools::call_live(&server.app, request).await });
+        match called.await {
+            Ok(Ok(reply)) => Answer::json(StatusCode::OK, &reply),
+            Ok(Err(failure)) => refused(tool, failure),
+            Err(problem) => {
+                let message = format!("the call failed: {problem}");
+                Err(Failure::internal("engine", message))
+            }
         }
     })
 }

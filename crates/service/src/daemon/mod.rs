@@ -152,9 +152,13 @@ impl Daemon {
             // Ending the servers would fail the calls of runs that the next start resumes.
             Ok(app) if unfinished => app.abandon(),
             Ok(app) => app.close(),
-            // A request is still under way; it ends with this process.
-            Err(_) if unfinished => {}
-            Err(app) => app.end(),
+            // A request is still under way. It ends with this process, which does not wait for it.
+            Err(app) => {
+                if !unfinished {
+                    app.end();
+                }
+                std::mem::forget(app);
+            }
         }
         drop(self.lock);
         let (value, ending) = result?;
@@ -172,6 +176,8 @@ impl Daemon {
         let until = until()?;
         let (mut tasks, is_first_start) = self.start(grace).await?;
         let guest = server(self.host(&tasks.stop));
+        // A daemon that was killed may have left its note.
+        listener::clear(&self.home.path);
         if let Some(state) = &guest.state
             && let Err(failure) = listener::note(&self.home.path, state)
         {

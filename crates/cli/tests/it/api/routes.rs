@@ -307,6 +307,16 @@ fn jobs_notices_and_the_home_are_shown() {
     assert!(api.read("/api/v1/grants")["grants"].is_array());
     assert_eq!(api.read("/api/v1/status")["daemon"]["running"], true);
     assert!(api.read("/api/v1/budget")["scopes"].is_array());
+    let fact = json!({"arguments": {"text": "likes tea", "category": "taste"}});
+    let saved = api.post("/api/v1/tools/fact_save/call", &fact);
+    assert_eq!(saved.status, 200, "{}", saved.json());
+    let facts = api.read("/api/v1/memory?search=tea");
+    let id = facts["facts"][0]["id"].as_i64().unwrap();
+    let forget = |id: i64| {
+        api.send("DELETE", &format!("/api/v1/memory/{id}"), &[], b"")
+            .status
+    };
+    assert_eq!((forget(id), forget(id)), (200, 404));
     assert!(api.read("/api/v1/secrets")["secrets"].is_array());
     let doctor = api.read("/api/v1/doctor");
     let checks = doctor["checks"].as_array().unwrap();
@@ -335,6 +345,10 @@ fn the_document_describes_the_api() {
         let Some(get) = methods.get("get") else {
             continue;
         };
+        if path == "/api/v1/events" {
+            // It does not end.
+            continue;
+        }
         let needs = |one: &Value| one["required"] == true;
         if get["parameters"].as_array().unwrap().iter().any(needs) {
             continue;
