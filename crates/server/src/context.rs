@@ -10,8 +10,8 @@ use deft_wire::{Done, Failure};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::feed::Hub;
 use crate::hosts::AllowedHosts;
+use crate::hub::Hub;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
 

@@ -14,10 +14,11 @@ use deft_wire::{Done, Failure};
 use sha2::{Digest, Sha256};
 
 use crate::access::Caller;
+use crate::answer::Answer;
 use crate::context::Server;
 use crate::reply;
 use crate::request_id::RequestId;
-use crate::route::{Answer, RawCall, Route, Verb};
+use crate::route::{RawCall, Route, Verb};
 
 /// The largest body of a request.
 const MAX_BODY: usize = 4 * 1024 * 1024;

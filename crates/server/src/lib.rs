@@ -4,12 +4,14 @@
 //! the part of `service`, and shapes, which are the part of `wire`.
 
 mod access;
+mod answer;
 mod context;
 mod dispatch;
 mod feed;
 mod guard;
 mod health;
 mod hosts;
+mod hub;
 mod listen;
 mod openapi;
 #[cfg(test)]
@@ -34,8 +36,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::context::{FEEDS, Server, THREADS};
-use crate::feed::Hub;
 use crate::hosts::AllowedHosts;
+use crate::hub::Hub;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
 

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::route::Answer;
+use crate::answer::Answer;
 
 /// How long a reply is kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -22,22 +22,22 @@ const MOST: usize = 2_000;
 /// The largest reply that is kept; a larger one is made again.
 const LARGEST: usize = 256 * 1024;
 
-type Slot = Arc<AsyncMutex<Option<Kept>>>;
+type Slot = Arc<AsyncMutex<Option<KeptReply>>>;
 
 /// The replies of the last day.
 #[derive(Default)]
 pub(crate) struct Replies {
-    known: Mutex<Known>,
+    known: Mutex<ReplyTable>,
 }
 
 #[derive(Default)]
-struct Known {
+struct ReplyTable {
     slots: HashMap<String, Slot>,
     /// The keys, oldest first.
     order: VecDeque<(Instant, String)>,
 }
 
-struct Kept {
+struct KeptReply {
     body: [u8; 32],
     result: Done<Answer>,
 }
@@ -67,7 +67,7 @@ impl Replies {
             Err(failure) => failure.status().number() < 500,
         };
         if is_final {
-            *kept = Some(Kept {
+            *kept = Some(KeptReply {
                 body: digest,
                 result: result.clone(),
             });

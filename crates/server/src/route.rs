@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Caller;
+use crate::answer::Answer;
 use crate::context::Server;
 
 /// A method of HTTP.
@@ -64,26 +65,6 @@ pub(crate) struct RawCall {
     pub(crate) params: Vec<(String, String)>,
     pub(crate) uri: Uri,
     pub(crate) body: Bytes,
-}
-
-/// A reply before it is sent.
-#[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Bytes,
-}
-
-impl Answer {
-    /// A document.
-    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Done<Self> {
-        let body = serde_json::to_vec(body).map_err(|problem| {
-            Failure::internal("engine", format!("a reply cannot be written: {problem}"))
-        })?;
-        Ok(Self {
-            status,
-            body: body.into(),
-        })
-    }
 }
 
 /// Carries a request out.

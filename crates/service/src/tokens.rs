@@ -42,7 +42,7 @@ fn hash_file(home: &Path) -> PathBuf {
 }
 
 /// The token of the owner, made if need be.
-pub fn owner_token(home: &Path) -> Done<String> {
+fn owner_token(home: &Path) -> Done<String> {
     let path = token_file(home);
     match read_text(&path, MAX_TOKEN) {
         Ok(text) => check(&path, text.trim()),
@@ -134,9 +134,9 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAd
         let hint = format!("`deft tokens revoke {name}` ends it, or choose another name");
         return Err(Failure::input("exists", message).hint(hint));
     }
-    let token = new_token();
+    let made = new_token();
     stored.tokens.push(StoredToken {
-        hash: hash(&token),
+        hash: hash(&made),
         view: TokenView {
             name: name.to_owned(),
             scope,
@@ -148,7 +148,7 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAd
         ok: true,
         name: name.to_owned(),
         scope,
-        token,
+        token: made,
     })
 }
 

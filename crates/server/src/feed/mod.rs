@@ -1,16 +1,14 @@
 //! Live events: stored ones first, then those that come, each once and in the order of the store.
 //!
-//! One task reads the store for all clients (`hub.rs`), so that events of other processes come too and a client that
+//! One task reads the store for all clients (`../hub.rs`), so that events of other processes come too and a client that
 //! reads slowly costs the others nothing. `subscription.rs` is one client, `sse.rs` and `socket.rs` are its wires.
 
-mod hub;
 mod socket;
 mod sse;
 mod subscription;
 
 use serde::Deserialize;
 
-pub(crate) use hub::Hub;
 pub(crate) use socket::upgrade;
 pub(crate) use sse::stream;
 

@@ -84,7 +84,7 @@ struct Client {
 }
 
 /// Why a socket ends.
-struct Ended;
+struct SocketEnd;
 
 impl Client {
     async fn serve(mut self, mut socket: WebSocket) {
@@ -94,12 +94,12 @@ impl Client {
                 news = self.subscription.next() => send_news(&mut socket, news).await,
                 message = socket.recv() => match message {
                     Some(Ok(message)) => self.hear(&mut socket, message).await,
-                    Some(Err(_)) | None => Err(Ended),
+                    Some(Err(_)) | None => Err(SocketEnd),
                 },
                 () = tokio::time::sleep(PING) => {
                     send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
                 }
-                () = stop.cancelled() => Err(Ended),
+                () = stop.cancelled() => Err(SocketEnd),
             };
             if step.is_err() {
                 break;
@@ -110,12 +110,12 @@ impl Client {
     }
 
     /// Reads what a client says.
-    async fn hear(&self, socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
+    async fn hear(&self, socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
         let text = match message {
             Message::Text(text) => text,
             // Pings are answered by the library.
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
-            Message::Close(_) => return Err(Ended),
+            Message::Close(_) => return Err(SocketEnd),
             Message::Binary(_) => {
                 let failure = Failure::input("invalid_input", "messages are texts with JSON");
                 return self.say(socket, &self.refusal(&failure)).await;
@@ -161,30 +161,30 @@ impl Client {
         Ok(SocketReply::Confirmed { approval })
     }
 
-    async fn say(&self, socket: &mut WebSocket, reply: &impl Serialize) -> Result<(), Ended> {
-        let text = serde_json::to_string(reply).map_err(|_| Ended)?;
+    async fn say(&self, socket: &mut WebSocket, reply: &impl Serialize) -> Result<(), SocketEnd> {
+        let text = serde_json::to_string(reply).map_err(|_| SocketEnd)?;
         send(socket, Message::Text(text.into())).await
     }
 }
 
-async fn send_news(socket: &mut WebSocket, news: Done<News>) -> Result<(), Ended> {
+async fn send_news(socket: &mut WebSocket, news: Done<News>) -> Result<(), SocketEnd> {
     let text = match news {
         Ok(News::Event(event)) => event.text.clone(),
         Ok(News::Resync(text)) => text,
-        Ok(News::End) => return Err(Ended),
+        Ok(News::End) => return Err(SocketEnd),
         Err(failure) => {
             tracing::warn!("a feed ended: {}", failure.message);
-            return Err(Ended);
+            return Err(SocketEnd);
         }
     };
     send(socket, Message::Text(text.into())).await
 }
 
 /// Sends a message; a client that does not read it in time is given up.
-async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
     let sent = tokio::time::timeout(SEND, socket.send(message)).await;
     match sent {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Ended),
+        Ok(Err(_)) | Err(_) => Err(SocketEnd),
     }
 }

@@ -12,8 +12,8 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::FeedQuery;
-use super::hub::{FeedEvent, PAGE};
 use crate::context::{FEEDS, Server};
+use crate::hub::{FeedEvent, PAGE};
 
 /// What a client gets next.
 pub(crate) enum News {

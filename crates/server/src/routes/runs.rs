@@ -16,8 +16,9 @@ use deft_wire::token::TokenScope as Scope;
 use futures_util::future::BoxFuture;
 
 use super::{next_cursor, page_size};
+use crate::answer::Answer;
 use crate::context::Server;
-use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Read, Run};

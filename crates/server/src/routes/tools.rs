@@ -10,7 +10,8 @@ use deft_wire::tool::{ToolCatalog, ToolDocument, ToolList, ToolRefusal, ToolRepl
 use deft_wire::{Done, Failure, FailureKind};
 use futures_util::future::BoxFuture;
 
-use crate::route::{Answer, Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::answer::Answer;
+use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Read, Run};

@@ -290,10 +290,9 @@ impl Tasks {
     async fn stop(mut self) -> bool {
         self.stop.cancel();
         let guest = async {
-            match self.guest {
+            if let Some(guest) = self.guest {
                 // What takes longer ends with this process.
-                Some(guest) => drop(tokio::time::timeout(LAST_REQUESTS, guest).await),
-                None => {}
+                drop(tokio::time::timeout(LAST_REQUESTS, guest).await);
             }
         };
         let (serving, ()) = tokio::join!(self.serving, guest);
