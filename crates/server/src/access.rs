@@ -44,8 +44,8 @@ pub(crate) fn token(headers: &HeaderMap, uri: &Uri) -> Done<String> {
             )),
         };
     }
-    let pairs = uri.query().unwrap_or_default().split('&');
-    let token = pairs.filter_map(|pair| pair.strip_prefix("token=")).next();
+    let mut pairs = uri.query().unwrap_or_default().split('&');
+    let token = pairs.find_map(|pair| pair.strip_prefix("token="));
     let token = token.filter(|_| is_upgrade(headers));
     token
         .map(str::to_owned)

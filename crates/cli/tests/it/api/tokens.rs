@@ -1,5 +1,7 @@
 //! Tokens with scopes, and the log of changes.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use super::client::Api;
@@ -108,7 +110,6 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
             "{text}"
         );
     }
-    use std::os::unix::fs::PermissionsExt;
     let file = std::fs::metadata(world.path("home/logs/audit.jsonl")).unwrap();
     assert_eq!(file.permissions().mode() & 0o777, 0o600);
 }
