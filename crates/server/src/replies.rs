@@ -14,7 +14,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::answer::Answer;
 
 /// How long a reply is kept.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+const KEPT: Duration = Duration::from_hours(24);
 
 /// The most replies that are kept.
 const MOST: usize = 2_000;

@@ -92,7 +92,7 @@ pub(crate) struct Route {
 }
 
 /// The most time that a request may wait for a run.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(300);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 impl Route {
     /// A request that blocks: it runs on a thread for that.

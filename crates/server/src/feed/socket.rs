@@ -90,7 +90,7 @@ impl Client {
     async fn serve(mut self, mut socket: WebSocket) {
         let stop = self.server.stop.clone();
         loop {
-            let step = tokio::select! {
+            let done = tokio::select! {
                 news = self.subscription.next() => send_news(&mut socket, news).await,
                 message = socket.recv() => match message {
                     Some(Ok(message)) => self.hear(&mut socket, message).await,
@@ -101,7 +101,7 @@ impl Client {
                 }
                 () = stop.cancelled() => Err(SocketEnd),
             };
-            if step.is_err() {
+            if done.is_err() {
                 break;
             }
         }

@@ -76,7 +76,7 @@ impl Socket {
         };
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).unwrap();
-        (head[0] & 15, body)
+        (head[0] & 0x0f, body)
     }
 
     /// The next message.
@@ -106,7 +106,7 @@ impl Socket {
         match u8::try_from(length) {
             Ok(short) if short < 126 => frame.push(0x80 | short),
             _ => {
-                frame.push(0x80 | 126);
+                frame.push(0x80 | 0x7e);
                 frame.extend(length.to_be_bytes());
             }
         }
