@@ -32,6 +32,9 @@ const SEND: Duration = Duration::from_secs(30);
 /// How often a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(30);
 
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// Begins a WebSocket.
 pub(crate) async fn upgrade(
     State(server): State<Arc<Server>>,
@@ -106,7 +109,7 @@ impl Client {
             }
         }
         // A client that is gone needs no goodbye.
-        drop(tokio::time::timeout(Duration::from_secs(1), socket.send(Message::Close(None))).await);
+        drop(tokio::time::timeout(GOODBYE, socket.send(Message::Close(None))).await);
     }
 
     /// Reads what a client says.
@@ -115,7 +118,11 @@ impl Client {
             Message::Text(text) => text,
             // Pings are answered by the library.
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
-            Message::Close(_) => return Err(SocketEnd),
+            Message::Close(_) => {
+                // Reading on sends the goodbye that the library has ready.
+                drop(tokio::time::timeout(GOODBYE, socket.recv()).await);
+                return Err(SocketEnd);
+            }
             Message::Binary(_) => {
                 let failure = Failure::input("invalid_input", "messages are texts with JSON");
                 return self.say(socket, &self.refusal(&failure)).await;

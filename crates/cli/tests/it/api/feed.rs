@@ -100,6 +100,12 @@ impl Socket {
         }
     }
 
+    /// Closes, and waits for the close of the other side.
+    fn say_goodbye(mut self) {
+        self.stream.write_all(&[0x88, 0x80, 0, 0, 0, 0]).unwrap();
+        while self.frame().0 != 8 {}
+    }
+
     fn send(&mut self, text: &str) {
         let mut frame = vec![0x81];
         let length = u16::try_from(text.len()).unwrap();
@@ -163,6 +169,7 @@ fn a_socket_gets_stored_events_then_live_ones_each_once() {
     start(&api, "hello");
     let first = fresh.next();
     assert!(first["seq"].as_u64() > order.last().copied(), "{first}");
+    fresh.say_goodbye();
     daemon.stop();
 }
 
