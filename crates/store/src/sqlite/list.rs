@@ -123,6 +123,20 @@ pub(super) fn newest_event(db: &Connection) -> Result<u64, Fault> {
     Ok(u64::try_from(newest).unwrap_or_default())
 }
 
+pub(super) fn paused(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
+    // As the index says it; see `PAUSES`.
+    let sql = "SELECT id FROM run WHERE id = ?1 AND EXISTS \
+               (SELECT 1 FROM event WHERE run = n AND kind IN ('asked', 'recovered', 'resumed'))";
+    let mut found = db.prepare_cached(sql)?;
+    let mut paused = Vec::new();
+    for run in runs {
+        if found.exists([run.as_str()])? {
+            paused.push(run.clone());
+        }
+    }
+    Ok(paused)
+}
+
 pub(super) fn events(
     db: &Connection,
     run: Option<&RunId>,
