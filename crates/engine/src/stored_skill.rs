@@ -65,6 +65,9 @@ impl Engine {
             max_steps: policy.map(|policy| policy.max_steps),
             notify_on_completion: policy.map(|policy| policy.notify_on_completion),
             notify_interval_minutes: policy.map(|policy| policy.notify_interval_minutes),
+            policy: policy
+                .map(|policy| policy.as_ref().into())
+                .unwrap_or_default(),
             failures: standing.streak,
             backoff_until: text(standing.backoff_until),
             last_run_at: text(standing.last_run_at),

@@ -126,6 +126,7 @@ fn details(loaded: &LoadedSkill) -> FileDetails {
         metadata: skill.open.metadata.clone(),
         extra: skill.extra.clone(),
         max_steps: skill.policy.max_steps,
+        policy: skill.policy.as_ref().into(),
         files: loaded.siblings.iter().map(sibling).collect(),
         body: body(skill),
     }

@@ -1,0 +1,100 @@
+//! How a skill may run, as programs and people see it: the fields that the skill sets, by their names in files.
+
+use deft_model::{Object, Policy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The fields of a skill that say how it may run and differ from their defaults. A new field of the policy is here
+/// as soon as `Policy::entries` has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PolicyView(pub Object);
+
+impl From<&Policy> for PolicyView {
+    fn from(policy: &Policy) -> Self {
+        let entries = policy.entries().into_iter();
+        Self(
+            entries
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
+        )
+    }
+}
+
+/// Fields that pages of skills show in words of their own.
+const SHOWN_APART: [&str; 2] = ["enabled", "agent_id"];
+
+impl PolicyView {
+    /// Whether the skill sets none of them.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The fields for people, with their keys before them.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, String)> {
+        let fields = self.0.iter().map(|(key, value)| (key.as_str(), value));
+        let fields = fields.filter(|(key, _)| !SHOWN_APART.contains(key));
+        fields.map(|(key, value)| (key, text(value)))
+    }
+}
+
+/// A value in a line: a list of mappings is counted.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().any(Value::is_object) => match items.len() {
+            1 => "1 entry".to_owned(),
+            count => format!("{count} entries"),
+        },
+        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(", "),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use deft_model::{Effects, Heal};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_skill_sets_is_shown() {
+        assert!(PolicyView::from(&Policy::default()).is_empty());
+        let heal = Heal {
+            when: Vec::new(),
+            tool: "vpn_connect".to_owned(),
+            args: Value::Null,
+        };
+        let policy = Policy {
+            enabled: false,
+            effects: Some(Effects::Once),
+            heal: vec![heal.clone(), heal],
+            timeout: Some(Duration::from_secs(90)),
+            secrets: vec!["A".to_owned(), "B".to_owned()],
+            ..Policy::default()
+        };
+        let view = PolicyView::from(&policy);
+        let remedy = json!({"tool": "vpn_connect"});
+        assert_eq!(
+            serde_json::to_value(&view).unwrap(),
+            json!({"enabled": false, "effects": "once", "heal": [remedy, remedy], "timeout": 90, "secrets": ["A", "B"]})
+        );
+        let texts: Vec<String> = view
+            .texts()
+            .map(|(key, text)| format!("{key} {text}"))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "effects once",
+                "heal 2 entries",
+                "timeout 90",
+                "secrets A, B"
+            ]
+        );
+    }
+}
