@@ -24,7 +24,7 @@ pub(crate) use record::{PLAN_STEP, RECORD};
 #[cfg(test)]
 pub(crate) use sample::{read_sample, sample};
 pub use shape::{Shape, record_keys};
-pub(crate) use step_kinds::{Content, KINDS, KindRow, keys_with};
+pub(crate) use step_kinds::{Content, KINDS, KindRow, keys_with, keys_with_names};
 pub(crate) use steps::{STEP, WAIT};
 pub(crate) use trigger::TRIGGER;
 pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};
