@@ -137,6 +137,7 @@ impl KindRow {
             kind: self.takes,
             required: false,
             doc: self.help,
+            most: None,
         }
     }
 
