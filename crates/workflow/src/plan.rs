@@ -134,8 +134,8 @@ impl Plan {
         self.steps
             .iter()
             .any(|planned| planned.work.source().is_some())
-            || self.expect.is_beyond()
-            || expects.any(Expectation::is_beyond)
+            || self.expect.has_unsupported()
+            || expects.any(Expectation::has_unsupported)
     }
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
