@@ -328,29 +328,13 @@ fn schemas_are_of_draft_7() {
         assert!(takes["description"].is_string(), "{takes}");
     }
     // A new kind of step, and a key of its own, change no snapshot.
-    keys.retain(|key, _| STEP_KEYS.contains(&key.as_str()));
+    keys.retain(|key, _| STEP_KEYS.split(' ').any(|one| one == key));
     insta::assert_json_snapshot!(step);
 }
 
 /// The keys of steps of all kinds.
-const STEP_KEYS: [&str; 16] = [
-    "id",
-    "description",
-    "output",
-    "condition",
-    "on_error",
-    "timeout",
-    "loop",
-    "loop_var",
-    "loop_concurrency",
-    "parallel_group",
-    "depends_on",
-    "cache",
-    "effects",
-    "heal",
-    "max_heals",
-    "expect",
-];
+const STEP_KEYS: &str = "id description output condition on_error timeout loop loop_var loop_concurrency \
+    parallel_group depends_on cache effects heal max_heals expect";
 
 #[test]
 fn usage_mistakes_exit_2() {
