@@ -334,9 +334,10 @@ impl Driver {
                 }
                 let made = self.world.result(&name);
                 let made = made.unwrap_or_else(|| {
-                    Ok(match call.is_expression() {
-                        true => Value::Bool(true),
-                        false => Value::from(format!("{name} is done")),
+                    Ok(if call.is_expression() {
+                        Value::Bool(true)
+                    } else {
+                        Value::from(format!("{name} is done"))
                     })
                 });
                 self.end(&path, attempt, made);
