@@ -77,7 +77,7 @@ fn show_lists_the_policy() {
     let shown = world.json(&["skills", "show", "slow", "--json"]);
     assert_eq!(
         shown["skill"]["policy"],
-        serde_json::json!({"enabled": false, "timeout": 90, "secrets": ["A", "B"]})
+        serde_json::json!({"timeout": 90, "secrets": ["A", "B"]})
     );
 }
 
