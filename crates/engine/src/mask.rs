@@ -60,6 +60,7 @@ impl Mask for StoredSkill {
         self.required_tools.mask();
         self.missing_tools.mask();
         self.execution_plan.mask();
+        self.policy.0.mask();
         self.last_run_summary.mask();
         self.grants.mask();
     }

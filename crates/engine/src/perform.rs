@@ -274,7 +274,7 @@ impl Performer {
         let Some(code) = request.code.clone() else {
             return Err(Failure::new(FailureClass::Other, "there is no code to run"));
         };
-        let kind = if request.call.is_judgement() {
+        let kind = if request.call.is_expression() {
             Kind::Condition
         } else {
             Kind::Block

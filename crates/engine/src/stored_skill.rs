@@ -4,6 +4,7 @@ use deft_library::fields;
 use deft_model::{Details, Object};
 use deft_store::{SkillOrigin, SkillRow};
 use deft_wire::skill::{Origin, StoredSkill, TriggerView};
+use deft_wire::skill_policy::PolicyView;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -65,6 +66,9 @@ impl Engine {
             max_steps: policy.map(|policy| policy.max_steps),
             notify_on_completion: policy.map(|policy| policy.notify_on_completion),
             notify_interval_minutes: policy.map(|policy| policy.notify_interval_minutes),
+            policy: policy
+                .map(|policy| PolicyView::for_record(policy))
+                .unwrap_or_default(),
             failures: standing.streak,
             backoff_until: text(standing.backoff_until),
             last_run_at: text(standing.last_run_at),

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-/// Defines [`Details`] and its rows: a field is one line, with its key, what it takes, and what it is for.
+/// Defines [`Details`] and its rows: a field is one line, with its key, what it takes, and what it is for. `Text(80)`
+/// takes at most 80 characters, and `Texts(80)` texts of at most 80.
 macro_rules! details {
-    ( $( $field:ident: $takes:ident = $help:literal ),+ $(,)? ) => {
+    ( $( $field:ident: $takes:ident $( ( $most:literal ) )? = $help:literal ),+ $(,)? ) => {
         /// The descriptive fields of a skill: people see them and find the skill by them; they do not decide how it
         /// runs.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,12 +18,15 @@ macro_rules! details {
             pub const ROWS: &'static [DetailRow] = &[ $( DetailRow {
                 key: stringify!($field),
                 help: $help,
+                most: details!(@most $( $most )?),
                 place: DetailPlace::$takes(|details| &mut details.$field),
             } ),+ ];
         }
     };
     (@type Text) => { Option<String> };
     (@type Texts) => { Vec<String> };
+    (@most) => { None };
+    (@most $most:literal) => { Some($most) };
 }
 
 /// A descriptive field.
@@ -32,6 +36,8 @@ pub struct DetailRow {
     pub key: &'static str,
     /// What it is for, in a line of the reference.
     pub help: &'static str,
+    /// The most characters of its text, or of each of its texts.
+    pub most: Option<u32>,
     /// Where its value is kept.
     pub place: DetailPlace,
 }

@@ -1,8 +1,8 @@
 //! The kinds of steps, and everything about a kind that follows from its value alone.
 //!
 //! A new kind begins here. Its row for files (help, fields) is in `skillfile/src/fields/step_kinds.rs`, its reader in
-//! `skillfile/src/workflow/kinds.rs`, and how it runs in `workflow/src/kinds.rs`. Other code asks for a property of
-//! a kind below and does not list the kinds.
+//! `skillfile/src/workflow/kinds.rs`, and how it runs in `workflow/src/kinds.rs`, `workflow/src/call.rs` and
+//! `engine/src/perform.rs`. Other code asks for a property of a kind below and does not list the kinds.
 
 use serde_json::{Value, json};
 
@@ -118,6 +118,20 @@ impl StepKind {
         }
     }
 
+    /// What a model is told to do where deft does not run the step: "Call the tool `notify` with `text` = `hi`".
+    pub fn instruction(&self) -> String {
+        match self {
+            Self::Tool { tool, args } => format!("Call the tool `{tool}`{}", with_args(args)),
+            Self::Compute { .. } => {
+                "Compute the value of `result` with the Python below".to_owned()
+            }
+            Self::Agent { instructions, .. } => one_line(instructions),
+            Self::Skill { skill, args } => format!("Follow the skill `{skill}`{}", with_args(args)),
+            Self::Wait(Wait::For(length)) => format!("Wait {length}"),
+            Self::Wait(Wait::Until(instant)) => format!("Wait until {instant}"),
+        }
+    }
+
     /// A few words for the line of a step while it runs: `notify`, `skill report`, `wait 2h`.
     pub fn label(&self) -> String {
         match self {
@@ -146,7 +160,8 @@ impl StepKind {
         Some(skill)
     }
 
-    /// The Python that it runs.
+    /// The block of Python that it runs: it may import and print, and is listed with a skill for review. An
+    /// expression is none.
     pub fn code(&self) -> Option<&str> {
         let Self::Compute { code } = self else {
             return None;
@@ -168,4 +183,25 @@ impl StepKind {
         let offered = self.offered_tools().unwrap_or_default();
         called.into_iter().chain(offered.iter().map(String::as_str))
     }
+}
+
+/// Arguments in a sentence.
+fn with_args(args: &Value) -> String {
+    let args = args.as_object().into_iter().flatten();
+    let text = |value: &Value| match value.as_str() {
+        Some(text) => one_line(text),
+        None => one_line(&value.to_string()),
+    };
+    let args: Vec<String> = args
+        .map(|(name, value)| format!("`{name}` = `{}`", text(value)))
+        .collect();
+    if args.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", args.join(", "))
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

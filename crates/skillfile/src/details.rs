@@ -3,6 +3,7 @@
 use deft_model::{DetailPlace, Details};
 
 use crate::diagnostic::Sink;
+use crate::fields::DETAILS;
 use crate::read::Fields;
 
 /// Reads the descriptive fields from the mapping that holds them: the document itself, or `metadata` of a `SKILL.md`.
@@ -14,6 +15,7 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Details {
             DetailPlace::Texts(texts) => *texts(&mut details) = fields.texts(row.key, sink),
         }
     }
+    fields.check_limits(DETAILS, || details.entries(), sink);
     details
 }
 

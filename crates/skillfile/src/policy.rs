@@ -21,14 +21,17 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Arc<Policy> {
     static DEFAULT: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
     let named = |entry: &Entry| POLICY.iter().any(|field| field.name == entry.key);
     if fields.map.entries.iter().any(named) {
-        Arc::new(read_all(fields, sink))
+        let policy = read_all(fields, sink);
+        let strict = fields.strict();
+        strict.check_limits(POLICY, || policy.entries(), sink);
+        Arc::new(policy)
     } else {
         Arc::clone(&DEFAULT)
     }
 }
 
-/// What limits a run, or keeps it from running, must not drop out behind a
-/// warning; so it is read strictly also where other values are forgiven.
+/// A field that limits a run, or keeps it from running, is read with `strict`: a wrong value is an error in all
+/// dialects. Were it a warning, the skill would run without its limit.
 fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
     let default = Policy::default();
     let strict = &fields.strict();

@@ -1,11 +1,10 @@
-//! JSON Schemas and the field reference, from the tables of fields.
+//! JSON Schemas, from the tables of fields.
 
 use deft_model::{Choice, FailureClass, Object};
 use serde_json::{Value, json};
 
 use crate::fields::{
-    AGENT, BUDGET, CONFIRMATION, DETAILS, DOMAIN, EXPECT, Field, HEAL, INPUT, KINDS, Kind, KindRow,
-    MANPAGE, METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WAIT, WORKFLOW,
+    AGENT, DETAILS, Field, KINDS, Kind, KindRow, LimitedPart, OPEN, POLICY, RECORD, WAIT, WORKFLOW,
 };
 use crate::names::KEYWORDS;
 
@@ -78,10 +77,14 @@ fn table(tables: &[&[Field]], open: bool) -> Value {
 /// `metadata` every value may be written as text, as the open format has it.
 fn property(field: &Field, text: bool) -> Value {
     let mut forms = kind(&field.kind, field.required);
+    if let Some(most) = field.most {
+        limit(&field.kind, &mut forms, most);
+    }
     if !field.required && !matches!(field.kind, Kind::Filled) {
         forms.push(json!({"type": "null"}));
     }
-    if text {
+    // A field with a limit has a form for text already, with the limit.
+    if text && field.most.is_none() {
         forms.push(json!({"type": "string"}));
     }
     let mut property = either(forms);
@@ -177,6 +180,19 @@ fn kind(kind: &Kind, required: bool) -> Vec<Value> {
     }
 }
 
+/// Adds the limit of a field to the form that can say it.
+fn limit(kind: &Kind, forms: &mut [Value], most: u32) {
+    let Some(form) = forms.first_mut() else {
+        return;
+    };
+    match kind.limited_part() {
+        LimitedPart::Text => form["maxLength"] = json!(most),
+        LimitedPart::Items => form["items"]["maxLength"] = json!(most),
+        LimitedPart::Number | LimitedPart::Seconds => form["maximum"] = json!(most),
+        LimitedPart::None => {}
+    }
+}
+
 /// A value that may stand in quotes, with white space around it.
 fn quoted(pattern: &str) -> Value {
     json!({"type": "string", "pattern": format!(r"^\s*({pattern})\s*$")})
@@ -192,76 +208,27 @@ fn classes() -> Vec<Value> {
     ]
 }
 
-/// The reference of all fields, as markdown for `docs/skill-format.md`.
-pub fn field_reference() -> String {
-    let tables: [(&str, &[Field]); 16] = [
-        ("`SKILL.md`, frontmatter", OPEN),
-        ("`SKILL.md`, below `metadata`", METADATA),
-        ("Domain index, frontmatter", DOMAIN),
-        ("Man page, frontmatter", MANPAGE),
-        ("Workflow", WORKFLOW),
-        ("Workflow, an item of `inputs`", INPUT),
-        ("Workflow, an item of `steps`", STEP),
-        ("Workflow, an item of `confirmations`", CONFIRMATION),
-        ("Record", RECORD),
-        ("Record, an item of `execution_plan`", PLAN_STEP),
-        ("`trigger_config`", TRIGGER),
-        ("For listings, in every dialect", DETAILS),
-        ("How a skill may run, in every dialect", POLICY),
-        ("An item of `heal`", HEAL),
-        ("`expect`", EXPECT),
-        ("`budget`", BUDGET),
-    ];
-    reference(&tables)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::optional;
 
-/// The reference of the fields of an agent, as markdown for `docs/agents.md`.
-pub fn agent_reference() -> String {
-    reference(&[("`AGENT.md`, frontmatter", AGENT), ("`budget`", BUDGET)])
-}
-
-fn reference(tables: &[(&str, &[Field])]) -> String {
-    let mut out = String::new();
-    for (title, fields) in tables {
-        out.push_str(&format!(
-            "### {title}\n\n| key | takes | what it is |\n| --- | --- | --- |\n"
-        ));
-        for field in *fields {
-            let needed = if field.required { ", required" } else { "" };
-            let takes = takes(&field.kind);
-            out.push_str(&format!(
-                "| `{}` | {takes}{needed} | {} |\n",
-                field.name, field.doc
-            ));
+    #[test]
+    fn limits_are_in_schemas() {
+        let limited = |kind| {
+            let field = Field {
+                most: Some(80),
+                ..optional("it", kind, "help")
+            };
+            property(&field, true)
+        };
+        let text = limited(Kind::Text);
+        assert_eq!(text["maxLength"], 80, "{text}");
+        let texts = limited(Kind::Texts);
+        assert_eq!(texts["anyOf"][0]["items"]["maxLength"], 80, "{texts}");
+        for kind in [Kind::Count, Kind::Duration] {
+            let number = limited(kind);
+            assert_eq!(number["anyOf"][0]["maximum"], 80, "{number}");
         }
-        out.push('\n');
-    }
-    out
-}
-
-fn takes(kind: &Kind) -> String {
-    match kind {
-        Kind::Text | Kind::Filled | Kind::OnError => "text".to_owned(),
-        Kind::Name => "name".to_owned(),
-        Kind::Truth => "`true`, `false`".to_owned(),
-        Kind::Count => "whole number".to_owned(),
-        Kind::Positive => "whole number from 1 on".to_owned(),
-        Kind::Integer => "whole number, also negative".to_owned(),
-        Kind::Number => "number".to_owned(),
-        Kind::Texts => "list of texts".to_owned(),
-        Kind::Duration => "length of time".to_owned(),
-        Kind::Cron => "cron expression".to_owned(),
-        Kind::Any => "anything".to_owned(),
-        Kind::Object | Kind::Open(_) | Kind::Table(_) => "mapping".to_owned(),
-        Kind::List | Kind::Choices => "list".to_owned(),
-        Kind::Wait => "length of time, or a mapping with `until`".to_owned(),
-        Kind::Loop => "list or mapping, or a template".to_owned(),
-        Kind::Tables(_) => "list of mappings".to_owned(),
-        Kind::Classes => "failure class, or a list of them".to_owned(),
-        Kind::Words(words) => words
-            .iter()
-            .map(|word| format!("`{word}`"))
-            .collect::<Vec<_>>()
-            .join(", "),
     }
 }

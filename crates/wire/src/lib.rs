@@ -37,6 +37,7 @@ pub mod skill;
 pub mod skill_body;
 pub mod skill_details;
 pub mod skill_files;
+pub mod skill_policy;
 pub mod status;
 pub mod token;
 pub mod tool;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::schema::{words, words_or_null};
 use crate::skill_body::SkillBody;
 use crate::skill_details::{DetailsView, present};
+use crate::skill_policy::PolicyView;
 
 /// The document of `deft skills list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -126,6 +127,8 @@ pub struct FileDetails {
     /// Keys that deft does not read.
     pub extra: Object,
     pub max_steps: u32,
+    #[serde(default, skip_serializing_if = "PolicyView::is_empty")]
+    pub policy: PolicyView,
     /// The files beside the one that defines the skill.
     pub files: Vec<SiblingView>,
     pub body: Option<SkillBody>,
@@ -187,6 +190,8 @@ pub struct StoredSkill {
     pub max_steps: Option<u32>,
     pub notify_on_completion: Option<bool>,
     pub notify_interval_minutes: Option<u32>,
+    #[serde(default, skip_serializing_if = "PolicyView::is_empty")]
+    pub policy: PolicyView,
     pub failures: u32,
     pub backoff_until: Option<String>,
     pub last_run_at: Option<String>,
@@ -210,13 +215,13 @@ mod tests {
     use super::*;
 
     /// A skill of a file with everything in it, key by key as programs read it. `§` are its descriptive fields.
-    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,§,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
+    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,§,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"policy":{"timeout":90},"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
 
     /// A skill of a file in a listing that the store does not know.
     const LISTED: &str = r#"{"id":"brief","record_id":null,"agent_id":"default","name":"brief","description":"Brief","domain":null,"tier":"agent","role":"playbook","dialect":"agentskills","origin":"file","path":"/s/brief/SKILL.md","revision":"b2","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"schedule":"0 9 * * *"},"words":"daily at 09:00","next":["2026-01-01T09:00:00+00:00"]},"keywords":["brief"],"tags":[],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null}"#;
 
     /// A record that an agent stored.
-    const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"instructions":null,"required_tools":["log"],"missing_tools":[],"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"failures":0,"backoff_until":null,"last_run_at":null,"last_run_status":null,"last_run_summary":null,"last_notified_at":null,"created_at":"2026-01-01T09:00:00+00:00","updated_at":"2026-01-01T09:00:00+00:00","grants":["call `log`"]}"#;
+    const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"instructions":null,"required_tools":["log"],"missing_tools":[],"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"policy":{"timeout":90},"failures":0,"backoff_until":null,"last_run_at":null,"last_run_status":null,"last_run_summary":null,"last_notified_at":null,"created_at":"2026-01-01T09:00:00+00:00","updated_at":"2026-01-01T09:00:00+00:00","grants":["call `log`"]}"#;
 
     #[test]
     fn a_skill_is_read_and_written_alike() {

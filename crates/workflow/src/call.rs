@@ -116,6 +116,18 @@ impl Call {
         Some((tool, args))
     }
 
+    /// Whether its Python is an expression, and not a block that sets `result`.
+    pub fn is_expression(&self) -> bool {
+        match self {
+            Self::Condition | Self::Expect { .. } => true,
+            Self::Tool { .. }
+            | Self::Compute
+            | Self::Agent { .. }
+            | Self::Skill { .. }
+            | Self::Wait { .. } => false,
+        }
+    }
+
     /// Whether it only judges something about a step and is no attempt of it.
     pub fn is_judgement(&self) -> bool {
         match self {

@@ -58,9 +58,9 @@ impl Expectation {
     }
 
     /// True when it is known to need the worker.
-    pub(crate) fn is_beyond(&self) -> bool {
+    pub(crate) fn has_unsupported(&self) -> bool {
         let mut that = self.that.iter();
-        that.any(|that| that.beyond().is_some())
+        that.any(|that| that.unsupported().is_some())
     }
 
     /// The expression.
@@ -96,7 +96,7 @@ pub(crate) enum ExpectProblem {
     /// It is not as expected.
     Breach(Failure),
     /// Only the worker can say.
-    Beyond(ExpectLevel),
+    Unsupported(ExpectLevel),
 }
 
 impl From<Failure> for ExpectProblem {
@@ -109,7 +109,7 @@ impl ExpectProblem {
     /// The same, with who expects it.
     pub(crate) fn with_level(self, level: ExpectLevel) -> Self {
         match self {
-            Self::Beyond(_) => Self::Beyond(level),
+            Self::Unsupported(_) => Self::Unsupported(level),
             Self::Breach(failure) => Self::Breach(failure),
         }
     }
@@ -139,8 +139,8 @@ fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), ExpectProblem> 
         Ok(true) => Ok(()),
         Ok(false) => Err(untrue(that.source()).into()),
         Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
-            // Whose it is, the caller knows.
-            Err(ExpectProblem::Beyond(ExpectLevel::Step))
+            // The caller replaces the level with that of the expectation.
+            Err(ExpectProblem::Unsupported(ExpectLevel::Step))
         }
         Err(error) => {
             let source = that.source().trim();

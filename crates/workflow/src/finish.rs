@@ -69,8 +69,8 @@ impl Machine {
         let failure = match (self.outputs(index), self.stopped_in(index)) {
             (Ok(outputs), _) => return Ok(outputs),
             (Err(ExpectProblem::Breach(failure)), _) => failure,
-            (Err(ExpectProblem::Beyond(_)), Some(stopped)) => stopped.clone(),
-            (Err(ExpectProblem::Beyond(_)), None) => return Err(None),
+            (Err(ExpectProblem::Unsupported(_)), Some(stopped)) => stopped.clone(),
+            (Err(ExpectProblem::Unsupported(_)), None) => return Err(None),
         };
         let outcome = match failure.class {
             FailureClass::Cancelled => Outcome::Cancelled,

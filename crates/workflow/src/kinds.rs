@@ -1,6 +1,7 @@
 //! How each kind of step runs: compiled, rendered into a [`Call`], previewed.
 //!
-//! The only file of the interpreter that a new kind changes, beside the [`Call`] that it becomes.
+//! With the [`Call`] that a kind becomes (`call.rs`) the only file of the interpreter that a new kind changes. Other
+//! files look for one kind that they treat apart and never list the kinds.
 
 use deft_model::{Failure, StepKind, Wait};
 use deft_template::{EvalError, Scope, SyntaxError, Template};
@@ -14,7 +15,7 @@ use crate::tree::Tree;
 #[derive(Debug)]
 pub(crate) enum CompiledStep {
     Tool { tool: Template, args: Tree },
-    Compute,
+    Compute { code: String },
     Agent { instructions: Instructions },
     Skill { skill: Template, args: Tree },
     Wait { until: bool, text: Template },
@@ -88,7 +89,7 @@ impl CompiledStep {
                 tool: Template::parse(tool)?,
                 args: Tree::compile(args)?,
             },
-            StepKind::Compute { .. } => Self::Compute,
+            StepKind::Compute { code } => Self::Compute { code: code.clone() },
             StepKind::Agent { instructions, .. } => Self::Agent {
                 instructions: if plain {
                     Instructions::Plain(instructions.clone())
@@ -113,9 +114,17 @@ impl CompiledStep {
 
     pub(crate) fn own_effects(&self) -> OwnEffects {
         match self {
-            Self::Compute | Self::Skill { .. } | Self::Wait { .. } => OwnEffects::None,
+            Self::Compute { .. } | Self::Skill { .. } | Self::Wait { .. } => OwnEffects::None,
             Self::Tool { .. } => OwnEffects::AsTool,
             Self::Agent { .. } => OwnEffects::Unknown,
+        }
+    }
+
+    /// The Python that the worker runs for it: a block, or an expression (`Call::is_expression`).
+    pub(crate) fn source(&self) -> Option<&str> {
+        match self {
+            Self::Compute { code } => Some(code),
+            Self::Tool { .. } | Self::Agent { .. } | Self::Skill { .. } | Self::Wait { .. } => None,
         }
     }
 
@@ -141,7 +150,7 @@ impl CompiledStep {
             Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
                 Some((name, args))
             }
-            Self::Compute | Self::Agent { .. } | Self::Wait { .. } => None,
+            Self::Compute { .. } | Self::Agent { .. } | Self::Wait { .. } => None,
         }
     }
 
@@ -152,7 +161,7 @@ impl CompiledStep {
                 let name = check.text("name", name);
                 (Some(name), Some(check.tree("args", args)))
             }
-            Self::Compute => (None, None),
+            Self::Compute { .. } => (None, None),
             Self::Wait { until, text } => {
                 let key = if *until { "until" } else { "for" };
                 (None, Some(json!({ key: check.template("wait", text) })))
@@ -180,7 +189,7 @@ impl CompiledStep {
                 tool: tool.render_text(view).map_err(failed("tool"))?,
                 args: args.render_object(view).map_err(failed("args"))?,
             },
-            Self::Compute => Call::Compute,
+            Self::Compute { .. } => Call::Compute,
             Self::Agent { instructions } => Call::Agent {
                 instructions: match instructions {
                     Instructions::Plain(text) => text.clone(),

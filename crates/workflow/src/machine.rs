@@ -392,7 +392,7 @@ impl Machine {
         let source = if matches!(**call, Call::Condition) {
             planned.condition.as_ref().map(Condition::source)?
         } else {
-            planned.step.kind.code()?
+            planned.work.source()?
         };
         Some(self.view(at.frame, Some(at))?.code(source, *now))
     }

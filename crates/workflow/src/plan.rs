@@ -131,9 +131,11 @@ impl Plan {
     /// True when a step runs Python, so that a worker is worth warming.
     pub fn has_compute(&self) -> bool {
         let mut expects = self.steps.iter().map(|planned| &planned.expect);
-        self.steps().any(|step| step.kind.code().is_some())
-            || self.expect.is_beyond()
-            || expects.any(Expectation::is_beyond)
+        self.steps
+            .iter()
+            .any(|planned| planned.work.source().is_some())
+            || self.expect.has_unsupported()
+            || expects.any(Expectation::has_unsupported)
     }
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.

@@ -86,7 +86,9 @@ impl Machine {
     ) -> TryEnd {
         match checked {
             Ok(()) => (Some(Arc::clone(value)), None, Next::Done),
-            Err(ExpectProblem::Beyond(of)) => (Some(Arc::clone(value)), None, Next::Verify { of }),
+            Err(ExpectProblem::Unsupported(of)) => {
+                (Some(Arc::clone(value)), None, Next::Verify { of })
+            }
             Err(ExpectProblem::Breach(breach)) => {
                 // The call itself has happened; of an agent it is known what did.
                 let breach = if self.is_agent(at) {

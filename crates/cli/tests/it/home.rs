@@ -60,6 +60,27 @@ fn show() {
     );
 }
 
+/// What a skill sets about how it may run is shown, whatever the field.
+#[test]
+fn show_lists_the_policy() {
+    let world = world();
+    let text = "name: slow\ndescription: Waits\ntimeout: 90\nsecrets: [A, B]\nenabled: false\n\
+                steps: [{id: rest_now, wait: 30s}]\n";
+    world.write("home/skills/slow.yaml", text);
+    let shown = world.run(&["skills", "show", "slow"]);
+    let has = |line: &str| shown.lines().any(|one| one == line);
+    assert!(
+        has("timeout      90") && has("secrets      A, B"),
+        "{shown}"
+    );
+    assert!(!has("enabled      false"), "{shown}");
+    let shown = world.json(&["skills", "show", "slow", "--json"]);
+    assert_eq!(
+        shown["skill"]["policy"],
+        serde_json::json!({"timeout": 90, "secrets": ["A", "B"]})
+    );
+}
+
 /// The name of an agent is no unknown skill.
 #[test]
 fn an_agent_is_not_taken_for_a_skill() {

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use deft_model::{
-    Body, Confirmation, Dialect, Input, OnError, Skill, SkillId, Step, StepKind, Text, Wait,
-    Workflow,
+    Body, Confirmation, Dialect, Input, OnError, Skill, SkillId, Step, Text, Workflow,
 };
 use deft_registry::LoadedSkill;
 use deft_skillfile::{render, slug};
@@ -114,7 +113,7 @@ fn words(skill: &Skill, workflow: &Workflow) -> String {
             .iter()
             .find(|asked| asked.step == step.id);
         text.push_str(&format!("{}. {}\n", at + 1, step_words(step, question)));
-        if let StepKind::Compute { code } = &step.kind {
+        if let Some(code) = step.kind.code() {
             let lines = code.trim_end().lines().map(|line| format!("   {line}\n"));
             let code: String = lines.collect();
             text.push_str(&format!("\n   ```python\n{code}   ```\n\n"));
@@ -152,7 +151,7 @@ fn input_words(input: &Input) -> String {
 }
 
 fn step_words(step: &Step, question: Option<&Confirmation>) -> String {
-    let mut sentences = vec![format!("**{}**: {}", step.id, action(&step.kind))];
+    let mut sentences = vec![format!("**{}**: {}", step.id, step.kind.instruction())];
     if let Some(description) = &step.description {
         sentences.insert(1, description.clone());
     }
@@ -183,32 +182,6 @@ fn step_words(step: &Step, question: Option<&Confirmation>) -> String {
         .iter()
         .map(|text| text.trim_end_matches('.').trim_end());
     sentences.collect::<Vec<_>>().join(". ") + "."
-}
-
-fn action(kind: &StepKind) -> String {
-    let with = |args: &Value| match args.as_object() {
-        Some(args) if !args.is_empty() => {
-            let args = args.iter();
-            let args =
-                args.map(|(name, value)| format!("`{name}` = `{}`", one_line(&plain(value))));
-            format!(" with {}", args.collect::<Vec<_>>().join(", "))
-        }
-        Some(_) | None => String::new(),
-    };
-    match kind {
-        StepKind::Tool { tool, args } => format!("Call the tool `{tool}`{}", with(args)),
-        StepKind::Compute { .. } => {
-            "Compute the value of `result` with the Python below".to_owned()
-        }
-        StepKind::Agent { instructions, .. } => one_line(instructions),
-        StepKind::Skill { skill, args } => format!("Follow the skill `{skill}`{}", with(args)),
-        StepKind::Wait(Wait::For(length)) => format!("Wait {length}"),
-        StepKind::Wait(Wait::Until(instant)) => format!("Wait until {instant}"),
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn plain(value: &Value) -> String {

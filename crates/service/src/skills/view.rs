@@ -12,6 +12,7 @@ use deft_wire::skill::{
 use deft_wire::skill_body::{
     ConfirmationView, FlagTakes, FlagView, InputView, SectionView, SkillBody, StepView,
 };
+use deft_wire::skill_policy::PolicyView;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -126,6 +127,7 @@ fn details(loaded: &LoadedSkill) -> FileDetails {
         metadata: skill.open.metadata.clone(),
         extra: skill.extra.clone(),
         max_steps: skill.policy.max_steps,
+        policy: PolicyView::for_file(&skill.policy),
         files: loaded.siblings.iter().map(sibling).collect(),
         body: body(skill),
     }

@@ -16,7 +16,10 @@ const fn detail_fields() -> [Field; Details::ROWS.len()] {
             DetailPlace::Text(_) => Kind::Text,
             DetailPlace::Texts(_) => Kind::Texts,
         };
-        fields[at] = optional(row.key, kind, row.help);
+        fields[at] = Field {
+            most: row.most,
+            ..optional(row.key, kind, row.help)
+        };
         at += 1;
     }
     fields

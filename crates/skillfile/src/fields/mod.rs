@@ -24,7 +24,7 @@ pub(crate) use record::{PLAN_STEP, RECORD};
 #[cfg(test)]
 pub(crate) use sample::{read_sample, sample};
 pub use shape::{Shape, record_keys};
-pub(crate) use step_kinds::{Content, KINDS, KindRow, keys_with};
+pub(crate) use step_kinds::{Content, KINDS, KindRow, keys_with, keys_with_names};
 pub(crate) use steps::{STEP, WAIT};
 pub(crate) use trigger::TRIGGER;
 pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};
@@ -36,14 +36,18 @@ pub(crate) struct Field {
     pub kind: Kind,
     pub required: bool,
     pub doc: &'static str,
+    /// The most characters of a text or of each text of a list, or the greatest number; lengths of time are in
+    /// seconds. Readers of descriptive and policy fields, the schema and the reference heed it.
+    pub most: Option<u32>,
 }
 
-const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+pub(crate) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,
         required: false,
         doc,
+        most: None,
     }
 }
 
@@ -53,6 +57,7 @@ const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
         kind,
         required: true,
         doc,
+        most: None,
     }
 }
 
@@ -99,6 +104,46 @@ pub(crate) enum Kind {
     Open(&'static [&'static [Field]]),
     /// A list of mappings with these fields.
     Tables(&'static [&'static [Field]]),
+}
+
+/// What the limit of a field ([`Field::most`]) holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitedPart {
+    /// The length of the text.
+    Text,
+    /// The length of each text of the list.
+    Items,
+    /// The number.
+    Number,
+    /// The number of seconds.
+    Seconds,
+    /// Nothing: a field of this kind has no limit.
+    None,
+}
+
+impl Kind {
+    pub(crate) fn limited_part(&self) -> LimitedPart {
+        match self {
+            Self::Text | Self::Filled | Self::Name => LimitedPart::Text,
+            Self::Texts => LimitedPart::Items,
+            Self::Count | Self::Positive | Self::Integer | Self::Number => LimitedPart::Number,
+            Self::Duration => LimitedPart::Seconds,
+            Self::Truth
+            | Self::Cron
+            | Self::Any
+            | Self::Object
+            | Self::List
+            | Self::Choices
+            | Self::Loop
+            | Self::Wait
+            | Self::Words(_)
+            | Self::OnError
+            | Self::Classes
+            | Self::Table(_)
+            | Self::Open(_)
+            | Self::Tables(_) => LimitedPart::None,
+        }
+    }
 }
 
 /// Whether frontmatter may have this key, in any dialect.

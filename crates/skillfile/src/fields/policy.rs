@@ -2,7 +2,7 @@
 
 use super::{Field, Kind, optional, required};
 
-/// How a skill may run; read in every dialect.
+/// How a skill may run; read in every dialect. In the order of `Policy::entries`.
 pub(crate) const POLICY: &[Field] = &[
     optional(
         "enabled",

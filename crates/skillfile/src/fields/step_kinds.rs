@@ -20,36 +20,50 @@ pub(crate) struct KindRow {
     pub help: &'static str,
     /// How the value of the key names other values.
     pub content: Content,
-    /// The names of its fields in [`OWN_FIELDS`]; they do nothing beside kinds that do not list them.
-    pub own_keys: &'static [&'static str],
+    /// The names of its fields in [`OWN_FIELDS`] with their contents; they do nothing beside kinds that do not list
+    /// them.
+    pub own_keys: &'static [(&'static str, Content)],
     /// Keys of other steps that do nothing here.
     pub idle_keys: &'static [&'static str],
 }
 
-/// How a text names other values.
+/// How a text names other values. The checks of names, and which steps look at the value of which, follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// In the templates in it.
     Templates,
-    /// As names of Python.
+    /// As names of a block of Python.
     Python,
+    /// As names of a Python expression, in which what is not there counts as None.
+    Condition,
+    /// Not at all.
+    Plain,
 }
 
-/// The keys of kinds with this content: those that say the kind, and its own ones.
+/// The keys with this content: those that say a kind, and the own ones of kinds.
 pub(crate) fn keys_with(content: Content) -> BTreeSet<&'static str> {
-    let rows = KINDS.iter().filter(|row| row.content == content);
-    let keys = rows.flat_map(|row| std::iter::once(row.key()).chain(row.own_keys.iter().copied()));
-    keys.collect()
+    let keys = KINDS.iter().flat_map(KindRow::keys);
+    keys.filter(|(_, has)| *has == content)
+        .map(|(key, _)| key)
+        .collect()
 }
 
-/// Every kind of step, in the order of the reference.
+/// The keys whose values can name other values.
+pub(crate) fn keys_with_names() -> BTreeSet<&'static str> {
+    let keys = KINDS.iter().flat_map(KindRow::keys);
+    keys.filter(|(_, has)| *has != Content::Plain)
+        .map(|(key, _)| key)
+        .collect()
+}
+
+/// Every kind of step, in the order of `StepType`, which is that of the reference.
 pub(crate) const KINDS: &[KindRow] = &[
     KindRow {
         step_type: StepType::Tool,
         takes: Kind::Filled,
         help: "calls a tool",
         content: Content::Templates,
-        own_keys: &["args"],
+        own_keys: &[("args", Content::Templates)],
         idle_keys: &[],
     },
     KindRow {
@@ -65,7 +79,7 @@ pub(crate) const KINDS: &[KindRow] = &[
         takes: Kind::Filled,
         help: "lets a model follow instructions",
         content: Content::Templates,
-        own_keys: &["tools", "max_steps"],
+        own_keys: &[("tools", Content::Templates), ("max_steps", Content::Plain)],
         idle_keys: &[],
     },
     KindRow {
@@ -73,7 +87,7 @@ pub(crate) const KINDS: &[KindRow] = &[
         takes: Kind::Filled,
         help: "runs another skill",
         content: Content::Templates,
-        own_keys: &["args"],
+        own_keys: &[("args", Content::Templates)],
         idle_keys: &[],
     },
     KindRow {
@@ -111,6 +125,11 @@ impl KindRow {
         StepType::WORDS[self.step_type as usize].0
     }
 
+    /// The key that says it and its own keys, with their contents.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&'static str, Content)> {
+        std::iter::once((self.key(), self.content)).chain(self.own_keys.iter().copied())
+    }
+
     /// The field of a step that says it.
     pub(super) const fn field(&self) -> Field {
         Field {
@@ -118,12 +137,13 @@ impl KindRow {
             kind: self.takes,
             required: false,
             doc: self.help,
+            most: None,
         }
     }
 
     /// Whether a key does nothing in steps of this kind.
     pub(crate) fn ignores(&self, key: &str) -> bool {
         let owned = OWN_FIELDS.iter().any(|field| field.name == key);
-        self.idle_keys.contains(&key) || owned && !self.own_keys.contains(&key)
+        self.idle_keys.contains(&key) || owned && !self.keys().any(|(own, _)| own == key)
     }
 }

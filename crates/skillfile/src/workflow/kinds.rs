@@ -158,8 +158,7 @@ mod tests {
         let kinds: Vec<StepType> = StepType::WORDS.iter().map(|(_, kind)| *kind).collect();
         assert_eq!(rows, kinds);
         for row in KINDS {
-            let keys = [row.key()].into_iter().chain(row.own_keys.iter().copied());
-            let keys: Vec<&str> = keys.collect();
+            let keys: Vec<&str> = row.keys().map(|(key, _)| key).collect();
             let field = |key: &&str| STEP.iter().find(|field| field.name == *key).unwrap();
             let line = |key: &&str| format!("{key}: {}\n", sample(field(key)));
             let text: String = keys.iter().map(line).collect();

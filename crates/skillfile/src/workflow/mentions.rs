@@ -5,15 +5,12 @@ use std::collections::{HashMap, HashSet};
 use deft_model::OnError;
 
 use super::steps::Draft;
-use crate::fields::{Content, keys_with};
+use crate::fields::keys_with_names;
 use crate::yaml::{Kind, Node};
 
 /// The keys of a step in which a value can be looked at.
 fn keys() -> impl Iterator<Item = &'static str> {
-    let kinds = [Content::Templates, Content::Python].map(keys_with);
-    ["condition", "loop"]
-        .into_iter()
-        .chain(kinds.into_iter().flatten())
+    ["condition", "loop"].into_iter().chain(keys_with_names())
 }
 
 /// The words that steps use, gathered once: comparing every step with every

@@ -8,7 +8,7 @@ use deft_template::{Condition, NameUse};
 use super::graph::Graph;
 use super::steps::{self, BUILT_IN, Draft};
 use crate::diagnostic::Sink;
-use crate::expressions::each_template;
+use crate::expressions::{self, each_template};
 use crate::fields::{Content, keys_with};
 use crate::read::Fields;
 use crate::rules::Rule;
@@ -86,8 +86,15 @@ impl Scope<'_> {
         if let Some(node) = draft.map.get("loop") {
             self.check_node(node, Some(at), None, sink);
         }
-        if let Some(node) = draft.map.get("condition") {
-            self.check_condition(node, (Some(at), var), &[], sink);
+        if let Some(node) = draft.map.get("condition")
+            && steps::check_step_condition(node, self.file, sink).is_some()
+        {
+            self.check_names(node, (Some(at), var), &[], sink);
+        }
+        for node in nodes(Content::Condition) {
+            if expressions::check_condition(node, self.file, sink).is_some() {
+                self.check_names(node, (Some(at), var), &[], sink);
+            }
         }
         for node in nodes(Content::Python) {
             self.check_compute(node, at, var, sink);
@@ -164,21 +171,8 @@ impl Scope<'_> {
         }
     }
 
-    /// In a condition a missing name counts as None, so an unknown one is no
-    /// error; but one that nothing ever defines is most likely a slip.
-    fn check_condition(
-        &self,
-        node: &Node,
-        place: (Option<usize>, Option<&str>),
-        own: &[&str],
-        sink: &mut Sink,
-    ) {
-        if steps::check_condition(node, self.file, sink).is_some() {
-            self.check_names(node, place, own, sink);
-        }
-    }
-
-    /// The names of a condition; `own` are names that only it knows.
+    /// The names of a condition; `own` are names that only it knows. A missing name counts as None, so an unknown
+    /// one is no error; but one that nothing ever defines is most likely a slip.
     fn check_names(
         &self,
         node: &Node,

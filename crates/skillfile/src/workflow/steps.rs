@@ -197,8 +197,8 @@ fn condition(fields: &Fields<'_>) -> Option<String> {
     })
 }
 
-/// Compiles the condition of a step, unless it is a mere truth value.
-pub(crate) fn check_condition(
+/// Compiles the `condition` of a step, which may also be a mere truth value.
+pub(super) fn check_step_condition(
     node: &Node,
     file: &str,
     sink: &mut Sink,

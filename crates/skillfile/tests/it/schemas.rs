@@ -42,6 +42,10 @@ fn broken(rule: &str, wanted: &Value, schema: &Value, value: &Value, at: &str) -
         "not" => !fits(wanted),
         "minimum" => value.as_f64().is_none_or(|n| n >= wanted.as_f64().unwrap()),
         "exclusiveMinimum" => value.as_f64().is_none_or(|n| n > wanted.as_f64().unwrap()),
+        "maximum" => value.as_f64().is_none_or(|n| n <= wanted.as_f64().unwrap()),
+        "maxLength" => value
+            .as_str()
+            .is_none_or(|text| text.chars().count() as u64 <= wanted.as_u64().unwrap()),
         "minLength" => value
             .as_str()
             .is_none_or(|text| length(text.chars().count(), wanted)),

@@ -29,7 +29,7 @@ pub struct Condition {
     names: Vec<NameUse>,
     /// Every name in it once, for the table that keeps what the scope says.
     read: Box<[String]>,
-    beyond: Option<(String, Range<usize>)>,
+    unsupported: Option<(String, Range<usize>)>,
 }
 
 impl Condition {
@@ -53,7 +53,7 @@ impl Condition {
             expr,
             names: names.free,
             read: names.read,
-            beyond: names.beyond,
+            unsupported: names.unsupported,
         })
     }
 
@@ -69,8 +69,8 @@ impl Condition {
 
     /// What in it takes a full Python whatever the values are, as far as that can be told without
     /// them, and where it is.
-    pub fn beyond(&self) -> Option<&(String, Range<usize>)> {
-        self.beyond.as_ref()
+    pub fn unsupported(&self) -> Option<&(String, Range<usize>)> {
+        self.unsupported.as_ref()
     }
 
     /// The value of the expression as JSON; a tuple or set becomes a list.

@@ -44,7 +44,7 @@ pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
         None => Ok(Names {
             free: in_text_order(walk.uses),
             read: walk.read.into_iter().map(str::to_owned).collect(),
-            beyond: walk.beyond,
+            unsupported: walk.unsupported,
         }),
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct Names {
     /// Every name once, bound ones and builtins included: a scope may know them too.
     pub(super) read: Box<[String]>,
     /// The first thing that takes a full Python, whatever the values are.
-    pub(super) beyond: Option<(String, Range<usize>)>,
+    pub(super) unsupported: Option<(String, Range<usize>)>,
 }
 
 /// Whether a name is a builtin of Python.
@@ -80,7 +80,7 @@ struct Walk<'e> {
     targets: Vec<&'e str>,
     /// True inside the part of a comprehension behind `in`.
     in_iter: bool,
-    beyond: Option<(String, Range<usize>)>,
+    unsupported: Option<(String, Range<usize>)>,
     /// The first error; the walk goes on behind it, as that keeps the stack frames small.
     error: Option<SyntaxError>,
 }
@@ -116,7 +116,7 @@ impl<'e> Walk<'e> {
                 self.expr(otherwise);
             }
             ExprKind::Lambda { params, body } => {
-                self.beyond("a lambda", &expr.span);
+                self.unsupported("a lambda", &expr.span);
                 self.lambda(params, body);
             }
             ExprKind::Walrus { target, value } => self.walrus(target, value),
@@ -149,11 +149,12 @@ impl<'e> Walk<'e> {
             Constant::Imaginary(_) => "a complex number",
             _ => return,
         };
-        self.beyond(what, span);
+        self.unsupported(what, span);
     }
 
-    fn beyond(&mut self, what: &str, span: &Range<usize>) {
-        self.beyond.get_or_insert((what.to_owned(), span.clone()));
+    fn unsupported(&mut self, what: &str, span: &Range<usize>) {
+        self.unsupported
+            .get_or_insert((what.to_owned(), span.clone()));
     }
 
     fn exprs(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
@@ -212,7 +213,7 @@ impl<'e> Walk<'e> {
         let own = self.bound.contains(&name) || self.assigned.contains(&name);
         if !own && FULL.binary_search(&name).is_ok() {
             let what = format!("the function `{name}`");
-            self.beyond.get_or_insert((what, span.clone()));
+            self.unsupported.get_or_insert((what, span.clone()));
         }
     }
 
@@ -332,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Whether every way to call it that could be right is beyond us.
+    /// Whether every way to call it that could be right is unsupported.
     fn takes_python(name: &str) -> bool {
         let ways = [
             "", "1", "'a'", "[1]", "'a', 'b'", "1, 2", "str, 'a'", "str, str",
@@ -368,7 +369,7 @@ mod tests {
             ("any(y.title() for y in x)", None),
         ] {
             let condition = Condition::parse(text).unwrap();
-            let found = condition.beyond();
+            let found = condition.unsupported();
             let found = found.map(|(what, span)| (what.as_str(), span.clone()));
             assert_eq!(found, expected, "{text}");
         }

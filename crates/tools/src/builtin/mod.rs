@@ -133,7 +133,8 @@ impl Definition {
         self
     }
 
-    /// The same for a tool whose arguments are shown to people: secrets stay names.
+    /// The same for a tool whose arguments are shown to people, or that returns something derived from them: secrets
+    /// stay names. The value of a secret is recognised in a result as it is, not in another encoding.
     #[must_use]
     pub fn for_people(mut self) -> Self {
         self.secrets = SecretUse::Named;

@@ -333,9 +333,12 @@ impl Driver {
                     _ => {}
                 }
                 let made = self.world.result(&name);
-                let made = made.unwrap_or_else(|| match &*call {
-                    Call::Condition | Call::Expect { .. } => Ok(Value::Bool(true)),
-                    _ => Ok(Value::from(format!("{name} is done"))),
+                let made = made.unwrap_or_else(|| {
+                    Ok(if call.is_expression() {
+                        Value::Bool(true)
+                    } else {
+                        Value::from(format!("{name} is done"))
+                    })
                 });
                 self.end(&path, attempt, made);
             }
@@ -354,16 +357,11 @@ impl Driver {
     }
 
     fn describe(&self, path: &Path, call: &Call) -> String {
-        let scope = || {
-            let code = self.machine.code(path).expect("the code of the step");
-            Value::Object(code.scope)
-        };
-        match call {
-            Call::Tool { tool, args } => format!("tool {tool} {}", Value::Object(args.clone())),
-            Call::Compute => format!("compute over {}", scope()),
-            Call::Condition => format!("condition over {}", scope()),
-            Call::Expect { of } => format!("expect of {of:?} over {}", scope()).to_lowercase(),
-            other => crate::show::call(other),
+        let shown = crate::show::call(call);
+        match (call, self.machine.code(path)) {
+            (Call::Tool { .. }, _) => format!("tool {shown}"),
+            (_, Some(code)) => format!("{shown} over {}", Value::Object(code.scope)),
+            (_, None) => shown,
         }
     }
 

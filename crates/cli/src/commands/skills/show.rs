@@ -7,6 +7,7 @@ use deft_wire::skill::{
     FileDetails, FileSkill, SkillChange, SkillDocument, SkillView, StoredSkill,
 };
 use deft_wire::skill_details::DetailsView;
+use deft_wire::skill_policy::PolicyView;
 use deft_wire::words::disabled_words;
 use serde_json::Value;
 
@@ -79,6 +80,7 @@ fn record_text(record: &StoredSkill) -> String {
     if let Some(details) = &record.described {
         add_details(&mut lines, details);
     }
+    add_policy(&mut lines, &record.policy);
     lines.add("owner", &record.agent_id);
     lines.add("revision", &record.revision);
     let failures = failure_words(record.failures, record.backoff_until.as_deref());
@@ -165,6 +167,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
         add_details(&mut lines, &details.described);
         lines.add_some("licence", details.license.as_ref());
         lines.add_some("needs", details.compatibility.as_ref());
+        add_policy(&mut lines, &details.policy);
     }
     lines.add("written as", skill.dialect.to_string());
     lines.add("file", &skill.path);
@@ -182,6 +185,13 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
 fn add_details(lines: &mut Lines, details: &DetailsView) {
     for (key, text) in details.texts() {
         lines.add_some(key, text);
+    }
+}
+
+/// How the skill may run, where it says so.
+fn add_policy(lines: &mut Lines, policy: &PolicyView) {
+    for (key, text) in policy.texts() {
+        lines.add(key, text);
     }
 }
 

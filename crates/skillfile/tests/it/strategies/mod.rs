@@ -1,14 +1,14 @@
 //! Skills as they come, for properties: what all dialects share.
 
 mod pages;
+mod policy;
 mod steps;
 
 use std::time::Duration;
 
 use deft_model::{
-    Body, Budget, BudgetPeriod, Choice, DetailPlace, Details, Dialect, Effects, ExhaustedAction,
-    Expect, FailureClass, Heal, Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent,
-    SkillId, Text, Timing, Trigger,
+    Body, Choice, DetailPlace, Details, Dialect, Object, OpenSpec, Skill, SkillEvent, SkillId,
+    Text, Timing, Trigger,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -17,6 +17,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 pub(crate) use pages::{agentskills, manpage};
+pub(crate) use policy::{expect, heals, policy};
 pub(crate) use steps::{record, workflow};
 
 /// Text that says something: no white space around it, anything inside.
@@ -115,110 +116,6 @@ pub(crate) fn duration() -> impl Strategy<Value = Duration> {
     ]
 }
 
-pub(crate) fn heals() -> impl Strategy<Value = Vec<Heal>> {
-    let heal = (
-        vec(choice::<FailureClass>(), 1..3),
-        word(),
-        prop_oneof![Just(Value::Null), object()],
-    );
-    vec(
-        heal.prop_map(|(when, tool, args)| Heal { when, tool, args }),
-        0..3,
-    )
-}
-
-pub(crate) fn expect() -> impl Strategy<Value = Option<Expect>> {
-    let that = select(vec!["len(x) > 0", "a and not b", "'✅' in str(x)"]);
-    let one = (vec(word(), 0..3), option::of(that), option::of(object()));
-    option::of(one.prop_map(|(called, that, schema)| Expect {
-        called,
-        that: that.map(str::to_owned),
-        schema,
-    }))
-}
-
-fn budget() -> impl Strategy<Value = Option<Budget>> {
-    let cost = option::of((0..100_000_u32).prop_map(|cents| f64::from(cents) / 100.0));
-    let one = (
-        option::of(any::<u64>()),
-        cost,
-        choice::<BudgetPeriod>(),
-        choice::<ExhaustedAction>(),
-    );
-    option::of(
-        one.prop_map(|(tokens, cost_usd, per, on_exhausted)| Budget {
-            tokens,
-            cost_usd,
-            per,
-            on_exhausted,
-        }),
-    )
-}
-
-/// How a skill may run.
-pub(crate) fn policy() -> impl Strategy<Value = Policy> {
-    let flags = (
-        any::<bool>(),
-        any::<bool>(),
-        prose(),
-        any::<u32>(),
-        any::<u32>(),
-        any::<u32>(),
-    );
-    let outer = (heals(), expect(), budget(), option::of(choice::<Effects>()));
-    let time = (
-        choice::<Misfire>(),
-        duration(),
-        option::of(choice::<Overlap>()),
-        option::of(duration()),
-        option::of(any::<u32>()),
-    );
-    let rest = (
-        option::of(preflight()),
-        vec(word(), 0..3),
-        vec(object(), 0..3),
-    );
-    let all = (flags, outer, time, rest, any::<[bool; 4]>());
-    all.prop_map(|(flags, outer, time, rest, given)| {
-        let mut policy = Policy::default();
-        if given[0] {
-            (policy.enabled, policy.notify_on_completion) = (flags.0, flags.1);
-            (policy.agent_id, policy.max_steps) = (flags.2, flags.3);
-            (policy.notify_interval_minutes, policy.max_heals) = (flags.4, flags.5);
-        }
-        if given[1] {
-            (policy.heal, policy.expect, policy.budget, policy.effects) = outer;
-        }
-        if given[2] {
-            (
-                policy.misfire,
-                policy.misfire_window,
-                policy.overlap,
-                policy.timeout,
-                policy.concurrency,
-            ) = time;
-        }
-        if given[3] {
-            (policy.preflight, policy.secrets, policy.tests) = rest;
-        }
-        policy
-    })
-}
-
-/// A check is described; nothing at all is no check.
-fn preflight() -> impl Strategy<Value = Value> {
-    let known = select(vec![
-        json!({"calendar": "1h30m"}),
-        json!({"email": "new"}),
-        json!({"compute": "result = 1 > 0"}),
-        json!({"tool": "mail_count", "condition": "result > 0"}),
-    ]);
-    prop_oneof![
-        known,
-        object().prop_map(|args| json!({"tool": "t", "args": args}))
-    ]
-}
-
 /// When a skill fires.
 pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
     let one = select(vec![
@@ -259,9 +156,15 @@ fn details() -> impl Strategy<Value = Details> {
     vec(value, Details::ROWS.len()).prop_map(|values| {
         let mut details = Details::default();
         for (row, (text, texts)) in Details::ROWS.iter().zip(values) {
+            let short = |text: &String| {
+                row.most
+                    .is_none_or(|most| text.chars().count() <= most as usize)
+            };
             match row.place {
-                DetailPlace::Text(place) => *place(&mut details) = text,
-                DetailPlace::Texts(place) => *place(&mut details) = texts,
+                DetailPlace::Text(place) => *place(&mut details) = text.filter(short),
+                DetailPlace::Texts(place) => {
+                    *place(&mut details) = texts.into_iter().filter(short).collect();
+                }
             }
         }
         details
@@ -276,7 +179,11 @@ pub(crate) fn skill(
     let names = (id, prose(), timing(), vec(prose(), 0..3), policy());
     let rest = (vec(prose(), 0..3), option::of(prose()));
     (names, details(), rest).prop_map(move |(names, details, rest)| {
-        let (id, description, timing, keywords, policy) = names;
+        let (id, description, timing, keywords, mut policy) = names;
+        if timing.is_some() {
+            // Readers copy the zone of a skill to its timing.
+            policy.timezone = None;
+        }
         let trigger = match (&timing, keywords.is_empty()) {
             (Some(timing), _) if timing.event.is_some() => Trigger::Event,
             (Some(_), _) => Trigger::Cron,

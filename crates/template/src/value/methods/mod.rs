@@ -98,11 +98,11 @@ pub(crate) fn call<'a>(
     };
     match result? {
         Some(value) => Ok(value),
-        None => Err(beyond(receiver, name)),
+        None => Err(unsupported_method(receiver, name)),
     }
 }
 
 #[cold]
-fn beyond(receiver: &Value<'_>, name: &str) -> Fault {
+fn unsupported_method(receiver: &Value<'_>, name: &str) -> Fault {
     Fault::unsupported(format!("the method `{name}` of '{}'", receiver.type_name()))
 }
