@@ -21,6 +21,7 @@ mod lock;
 pub mod logging;
 pub mod logs;
 pub mod notices;
+pub mod offers;
 pub mod remind;
 mod router;
 pub mod runs;

@@ -19,6 +19,7 @@ pub mod home;
 pub mod interruption;
 pub mod job;
 pub mod log;
+pub mod mcp;
 pub mod model;
 pub mod notice;
 pub mod run;
