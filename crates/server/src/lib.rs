@@ -1,0 +1,3 @@
+//! deft as a server for other programs.
+
+pub mod mcp;

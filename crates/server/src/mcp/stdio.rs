@@ -1,0 +1,50 @@
+//! MCP over the standard streams of this process. Nothing else may be written to stdout.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_service::{App, Workspace};
+use deft_wire::{Done, Failure};
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::io::stdio_pipes;
+
+use super::handler::McpServer;
+
+/// How long runs may take to stop once the client is gone.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Serves the home until the client closes the stream.
+pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
+    let app = Arc::new(App::following(workspace)?);
+    let delivery = app.carry_along();
+    let served = app.block_on(serve(Arc::clone(&app)));
+    app.carry_no_more(delivery);
+    // A part that still holds it ends with this process.
+    if let Some(app) = Arc::into_inner(app) {
+        app.close();
+    }
+    served
+}
+
+async fn serve(app: Arc<App>) -> Done<()> {
+    let server = McpServer::new(app);
+    let tracker = server.tracker().clone();
+    let running = match server.serve(stdio_pipes()).await {
+        Ok(running) => running,
+        // The client left before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(problem) => {
+            let message = format!("the client does not speak MCP: {problem}");
+            return Err(Failure::input("not_mcp", message)
+                .hint("`deft mcp serve` is started by an MCP client, not by hand"));
+        }
+    };
+    let ended = running.waiting().await;
+    tracker.close();
+    // A run that does not stop in time is resumed by the next start.
+    drop(tokio::time::timeout(GRACE, tracker.wait()).await);
+    ended
+        .map(drop)
+        .map_err(|problem| Failure::internal("mcp", format!("the MCP server failed: {problem}")))
+}
