@@ -10,10 +10,12 @@ DEFT := $(TARGET)/release/deft
 FAST := $(TARGET)/fast/deft
 DEBUG := $(TARGET)/debug/deft
 NEXTEST_VERSION := 0.9.143
+DENY_VERSION := 0.20.2
+DENY := $(CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
 
-.PHONY: up release plain test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
+.PHONY: up release plain test setup lint deny build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
@@ -34,12 +36,21 @@ test:
 	@MAKE="$(MAKE)" tests/stages.sh setup lint build unit doc referee fuzz
 
 ## Installs what the tests need and the machine does not have yet; each part says so when it installs.
-setup: tools servers $(VENV)/ready $(CRONER)/ready
+setup: tools servers $(DENY) $(VENV)/ready $(CRONER)/ready
 
-## Formatting, lints and the rules of the house.
-lint:
+## Formatting, lints, and the rules for dependencies.
+lint: deny
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
+
+## Licences, sources, doubled versions and known defects of the dependencies, by `deny.toml`.
+deny: $(DENY)
+	$(DENY) --log-level error check licenses bans sources
+	@if timeout 60 $(DENY) --log-level off fetch db >/dev/null 2>&1; then \
+	    $(DENY) --offline --log-level error check advisories; \
+	else \
+	    echo "skipped: advisories; their database cannot be reached"; \
+	fi
 
 ## Compiles all tests.
 build: tools
@@ -106,6 +117,10 @@ tools:
 	@cargo nextest --version >/dev/null 2>&1 || { \
 	    echo "installing cargo-nextest $(NEXTEST_VERSION)"; \
 	    cargo install --locked cargo-nextest@$(NEXTEST_VERSION); }
+
+$(DENY):
+	@echo "installing cargo-deny $(DENY_VERSION)"
+	cargo install --quiet --locked cargo-deny@$(DENY_VERSION) --root $(CACHE)/cargo-deny-$(DENY_VERSION)
 
 $(VENV)/ready: tests/reference/requirements.txt
 	@echo "installing the reference validator into $(VENV)"

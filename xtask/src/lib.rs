@@ -22,8 +22,6 @@ mod front_ends;
 #[cfg(test)]
 mod layering;
 #[cfg(test)]
-mod licences;
-#[cfg(test)]
 mod locks;
 #[cfg(test)]
 mod matches;

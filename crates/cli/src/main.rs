@@ -14,6 +14,7 @@ mod prompt;
 mod question_text;
 mod questions;
 mod report;
+mod shell;
 mod table;
 #[cfg(test)]
 mod talk_fake;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
         // It is waited for, and the table of all arguments takes its time.
         return deft_service::worker_main();
     }
-    complete::answer_shell(Args::command);
+    shell::answer_shell(Args::command);
     let args = match Args::try_parse_from(args::rewrite(std::env::args_os())) {
         Ok(args) => args,
         Err(problem) if problem.kind() == ErrorKind::DisplayHelp => return help(),

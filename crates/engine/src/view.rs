@@ -95,8 +95,26 @@ impl Engine {
         Ok(detail)
     }
 
-    /// How long a run was idle.
-    pub async fn idle_time(&self, row: &RunRow) -> Result<IdleTime, Error> {
+    /// How long each of these runs was idle; one that is not over counts as never. The journal is read only of
+    /// runs that paused, or had a model, whose questions are in its own events.
+    pub async fn idle_times(&self, rows: &[RunRow]) -> Result<Vec<IdleTime>, Error> {
+        let over = rows.iter().filter(|row| row.finished_at.is_some());
+        let over = over.map(|row| row.id.clone()).collect();
+        let paused = self.store().paused_runs(over).await?;
+        let mut times = Vec::with_capacity(rows.len());
+        for row in rows {
+            let looks =
+                row.finished_at.is_some() && (row.usage.is_some() || paused.contains(&row.id));
+            times.push(if looks {
+                self.idle_time(row).await?
+            } else {
+                IdleTime::default()
+            });
+        }
+        Ok(times)
+    }
+
+    async fn idle_time(&self, row: &RunRow) -> Result<IdleTime, Error> {
         let mut stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         stored.retain(|event| tells_idle_time(&event.kind));
         Ok(idle_time(&claim::decode_events(&row.id, &stored)?))

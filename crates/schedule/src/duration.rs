@@ -30,6 +30,11 @@ pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
     }
 }
 
+/// Whether a text is a length of time with units, but no time at all: `0m`.
+pub(crate) fn is_zero(text: &str) -> bool {
+    text.parse::<Span>().is_ok_and(Span::is_zero)
+}
+
 /// Reads a length of time as files have it: seconds as a bare number, or units such as `1h30m`.
 pub fn parse_length(text: &str) -> Result<Duration, LengthError> {
     match text.trim().parse::<f64>() {

@@ -34,7 +34,7 @@ pub use ledger::{
 pub use outbox::*;
 pub use revisions::{Revisions, ToolCache};
 pub use rows::*;
-pub use runs::{AppendResult, RunHistory, RunQueue};
+pub use runs::{AppendResult, PAUSES, RunHistory, RunQueue};
 pub use skills::*;
 pub use spend_scope::SpendScope;
 pub use sqlite::{Sqlite, SqliteOptions};

@@ -77,6 +77,10 @@ pub trait RunQueue: Send + Sync {
     fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>>;
 }
 
+/// The kinds of the events that say how long a run did not work: a person was asked, a process ended, a run was
+/// resumed.
+pub const PAUSES: [&str; 3] = ["asked", "recovered", "resumed"];
+
 /// Rows and events of runs, for reading. See [`Store`](crate::Store) for what holds for every
 /// method.
 pub trait RunHistory: Send + Sync {
@@ -95,6 +99,9 @@ pub trait RunHistory: Send + Sync {
 
     /// How many runs match; the limit is ignored.
     fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64>;
+
+    /// Those of some runs that have an event of the kinds of [`PAUSES`].
+    fn paused_runs(&self, runs: Vec<RunId>) -> Answer<'_, Vec<RunId>>;
 
     /// Events after a sequence number, of one run or of all, oldest first.
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>>;

@@ -72,10 +72,10 @@ fn records_are_listed_with_their_zone() {
     assert_eq!(of("stretch")["words"], "every 45 minutes");
     assert_eq!(world.code(&["skills", "disable", "Report"]), 0);
     let text = world.run(&["schedule", "list"]);
-    assert!(text.contains("off: switched off"), "{text}");
+    assert!(text.contains("off: by hand"), "{text}");
     let told = world.run(&["schedule", "next", "report"]);
     assert!(
-        told.contains("`report` is disabled (switched off); enabled, it would fire so:"),
+        told.contains("`report` is disabled (by hand); enabled, it would fire so:"),
         "{told}"
     );
 }

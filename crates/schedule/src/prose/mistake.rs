@@ -5,6 +5,7 @@ use jiff::{Span, ToSpan};
 
 use super::token::{digits, words};
 use super::{PhraseClock, refused};
+use crate::duration::is_zero;
 use crate::error::{Error, quote};
 
 /// The mistake in a phrase that could not be read, if it is one that people make.
@@ -68,10 +69,6 @@ fn wrong_length(words: &[&str], clock: &PhraseClock<'_>) -> Option<Error> {
         [_, length, ..] if is_zero(length) => Some(empty_length(&words[..2])),
         _ => None,
     }
-}
-
-fn is_zero(length: &str) -> bool {
-    length.parse::<Span>().is_ok_and(Span::is_zero)
 }
 
 fn empty_length(words: &[&str]) -> Error {

@@ -4,7 +4,6 @@ use deft_engine::{CHAT_SKILL, JOB_SKILL};
 use deft_model::RunId;
 use deft_store::{CancelState, PageEnd, RunFilter, RunRow};
 use deft_wire::event::EventView;
-use deft_wire::interruption::IdleTime;
 use deft_wire::model::{Outcome, RunStatus};
 use deft_wire::run::{ListedRun, PrunedRuns, RunArchive, RunDetail, RunView};
 use deft_wire::{Done, Failure};
@@ -81,23 +80,16 @@ impl RunPages<'_> {
         let page = self.app.block_on(page);
         let page = page.map_err(|error| store::failure(&error))?;
         self.end = page.end.or(self.end);
-        let listed = page.runs.iter().map(|row| {
+        let idle = self.app.block_on(self.app.engine.idle_times(&page.runs));
+        let idle = idle.map_err(|error| app::failure(&error))?;
+        let listed = page.runs.iter().zip(idle).map(|(row, idle)| {
             Ok(ListedRun {
                 run: view(row)?,
                 owner_gone: self.app.engine.is_abandoned(row),
-                idle: self.idle_time(row)?,
+                idle,
             })
         });
         listed.collect()
-    }
-
-    /// The idle time of a run that is over; before, no time that it took is shown.
-    fn idle_time(&self, row: &RunRow) -> Done<IdleTime> {
-        if row.started_at.is_none() || row.finished_at.is_none() {
-            return Ok(IdleTime::default());
-        }
-        let idle = self.app.block_on(self.app.engine.idle_time(row));
-        idle.map_err(|error| app::failure(&error))
     }
 
     /// How many runs there are in all.

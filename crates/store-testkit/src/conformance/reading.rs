@@ -174,3 +174,16 @@ pub(super) async fn events_are_read_in_pages(store: &dyn Store) {
     assert_eq!(store.events(None, all[5].seq, 9).await.unwrap(), []);
     assert_eq!(store.events(Some(&id("r9")), 0, 9).await.unwrap(), []);
 }
+
+pub(super) async fn runs_that_paused_are_told_apart(store: &dyn Store) {
+    for (run, kind) in ["ended", "asked", "recovered", "resumed"]
+        .iter()
+        .enumerate()
+    {
+        let lease = start(store, &format!("r{run}"), "a").await;
+        append(store, &lease, events(&[kind, "ended"])).await;
+    }
+    let all = ["r0", "r3", "r1", "r9", "r2"].map(id).to_vec();
+    let paused = store.paused_runs(all).await.unwrap();
+    assert_eq!(paused, ["r3", "r1", "r2"].map(id));
+}

@@ -117,6 +117,20 @@ fn one_of<T: Choice>(column: &str, choices: &[T]) -> Option<String> {
     (!words.is_empty()).then(|| format!("{column} IN ({})", words.join(", ")))
 }
 
+pub(super) fn paused(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
+    // As the index says it; see `PAUSES`.
+    let sql = "SELECT id FROM run WHERE id = ?1 AND EXISTS \
+               (SELECT 1 FROM event WHERE run = n AND kind IN ('asked', 'recovered', 'resumed'))";
+    let mut found = db.prepare_cached(sql)?;
+    let mut paused = Vec::new();
+    for run in runs {
+        if found.exists([run.as_str()])? {
+            paused.push(run.clone());
+        }
+    }
+    Ok(paused)
+}
+
 pub(super) fn events(
     db: &Connection,
     run: Option<&RunId>,

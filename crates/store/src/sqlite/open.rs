@@ -25,10 +25,11 @@ const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema_3.sql")),
     M::up(include_str!("schema_4.sql")),
     M::up(include_str!("schema_5.sql")),
+    M::up(include_str!("schema_6.sql")),
 ];
 
 /// The newest format.
-const KNOWN: i64 = 5;
+const KNOWN: i64 = 6;
 
 /// How [`Sqlite`](super::Sqlite) uses its file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::super::{Memory, State};
 use deft_store::{
     Admission, AdmissionResult, Answer, AppendResult, Batch, CancelState, Claim, ClaimedRun, Lease,
-    NewEvent, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store,
-    StoredEvent,
+    NewEvent, PAUSES, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue,
+    RunRow, Store, StoredEvent,
 };
 
 impl RunQueue for Memory {
@@ -88,6 +88,16 @@ impl RunHistory for Memory {
             ..filter
         };
         self.read(move |state| state.list(&all, None).runs.len() as u64)
+    }
+
+    fn paused_runs(&self, mut runs: Vec<RunId>) -> Answer<'_, Vec<RunId>> {
+        self.read(move |state| {
+            runs.retain(|run| {
+                let mut own = state.events.iter().filter(|event| event.run == *run);
+                own.any(|event| PAUSES.contains(&event.kind.as_str()))
+            });
+            runs
+        })
     }
 
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {

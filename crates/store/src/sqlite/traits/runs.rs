@@ -96,6 +96,10 @@ impl RunHistory for Sqlite {
         self.readers.read(move |db| list::count(db, &filter))
     }
 
+    fn paused_runs(&self, runs: Vec<RunId>) -> Answer<'_, Vec<RunId>> {
+        self.readers.read(move |db| list::paused(db, &runs))
+    }
+
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {
         let run = run.cloned();
         self.readers
