@@ -50,7 +50,7 @@ pub(super) async fn call(
         Target::Skill(id) => (id, arguments),
         Target::RunSkill => match parse::<SkillRunRequest>(arguments) {
             Ok(request) => (request.skill, request.inputs),
-            Err(refused) => return Ok(refused.into()),
+            Err(problem) => return Ok(reply::bad_arguments(&problem).into()),
         },
         Target::Control(control) => {
             let by = elicit::client_name(&context);
@@ -98,10 +98,9 @@ async fn perform(
     }
 }
 
-/// Arguments as the tool takes them, or the result that says why not.
-fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, CallToolResult> {
+/// Arguments as the tool takes them.
+fn parse<T: DeserializeOwned>(arguments: JsonObject) -> serde_json::Result<T> {
     serde_json::from_value(Value::Object(arguments))
-        .map_err(|problem| reply::bad_arguments(&problem))
 }
 
 /// Asks the engine for a document.
@@ -116,7 +115,7 @@ where
 {
     let arguments = match parse(arguments) {
         Ok(arguments) => arguments,
-        Err(refused) => return Ok(refused),
+        Err(problem) => return Ok(reply::bad_arguments(&problem)),
     };
     let done = server.ask(move |app| work(app, arguments)).await?;
     Ok(done.map_or_else(

@@ -94,7 +94,7 @@ pub(super) fn failure(failure: &Failure) -> CallToolResult {
         FailureKind::Interrupted => FailureClass::Cancelled,
         FailureKind::Unsuccessful | FailureKind::Internal => FailureClass::Other,
     };
-    error(CallError {
+    error(&CallError {
         code: failure.code.to_owned(),
         class,
         message: failure.message.clone(),
@@ -105,7 +105,7 @@ pub(super) fn failure(failure: &Failure) -> CallToolResult {
 /// A tool that failed.
 pub(super) fn tool_failure(failure: CallFailure) -> CallToolResult {
     let failure = failure.error;
-    error(CallError {
+    error(&CallError {
         code: failure.code,
         class: failure.class,
         message: failure.message,
@@ -115,8 +115,8 @@ pub(super) fn tool_failure(failure: CallFailure) -> CallToolResult {
 
 /// Arguments that do not fit.
 pub(super) fn bad_arguments(problem: &serde_json::Error) -> CallToolResult {
-    error(CallError {
-        code: "invalid_arguments".to_owned(),
+    error(&CallError {
+        code: "invalid_input".to_owned(),
         class: FailureClass::Invalid,
         message: problem.to_string(),
         hint: Some("the input schema of the tool says what it takes".to_owned()),
@@ -124,10 +124,10 @@ pub(super) fn bad_arguments(problem: &serde_json::Error) -> CallToolResult {
 }
 
 /// Structured content would have to fit the schema of a success, so that the failure is in `_meta`.
-fn error(error: CallError) -> CallToolResult {
+fn error(error: &CallError) -> CallToolResult {
     let text = error_text(error.class, &error.message, error.hint.as_deref());
     let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.meta = Some(meta(&error));
+    result.meta = Some(meta(error));
     result
 }
 

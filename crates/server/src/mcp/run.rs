@@ -122,7 +122,7 @@ fn prepare(app: &App, call: RunCall, by: &str) -> Result<Done<Work>, ErrorData> 
                 let Some(answer) = elicit::read_response(&response) else {
                     continue;
                 };
-                if !open_questions(app, &state).iter().any(|open| *open == id) {
+                if !open_questions(app, &state).contains(&id) {
                     return Err(ErrorData::invalid_params("the question is not open", None));
                 }
                 if let Err(failure) = approvals::answer(app, &id, answer, false, by) {

@@ -35,10 +35,41 @@ fn schema<T: JsonSchema>() -> JsonObject {
         settings.meta_schema = None;
     });
     let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
-    let mut schema = object(schema.to_value());
+    let mut schema = schema.to_value();
+    name_any(&mut schema);
+    let mut schema = object(schema);
     // The name of a type in Rust says nothing to a client.
     schema.remove("title");
     schema
+}
+
+/// Writes "any value" as an empty schema: many clients do not know that `true` is a schema too.
+fn name_any(schema: &mut Value) {
+    match schema {
+        Value::Object(keys) => {
+            for (key, value) in keys {
+                if key == "properties" {
+                    let properties = value.as_object_mut().into_iter().flatten();
+                    for (_, property) in properties {
+                        name_any_of(property);
+                    }
+                } else if key == "items" {
+                    name_any_of(value);
+                } else {
+                    name_any(value);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(name_any),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn name_any_of(schema: &mut Value) {
+    if *schema == Value::Bool(true) {
+        *schema = json!({});
+    }
+    name_any(schema);
 }
 
 /// The arguments of `skill_run`.

@@ -14,17 +14,32 @@ use super::handler::McpServer;
 /// How long runs may take to stop once the client is gone.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How often it is looked whether they have.
+const STEP: Duration = Duration::from_millis(2);
+
 /// Serves the home until the client closes the stream.
 pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
     let app = Arc::new(App::following(workspace)?);
     let delivery = app.carry_along();
     let served = app.block_on(serve(Arc::clone(&app)));
     app.carry_no_more(delivery);
-    // A part that still holds it ends with this process.
-    if let Some(app) = Arc::into_inner(app) {
-        app.close();
-    }
+    close(app);
     served
+}
+
+/// Ends the engine once all tasks have let go of it.
+fn close(app: Arc<App>) {
+    app.block_on_only(async {
+        let deadline = tokio::time::Instant::now() + GRACE;
+        while Arc::strong_count(&app) > 1 && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(STEP).await;
+        }
+    });
+    match Arc::try_unwrap(app) {
+        Ok(app) => app.close(),
+        // A task that does not end must not be the one that ends the threads it runs on.
+        Err(app) => std::mem::forget(app),
+    }
 }
 
 async fn serve(app: Arc<App>) -> Done<()> {

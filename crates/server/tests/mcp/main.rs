@@ -3,5 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod conformance;
-mod served;
 mod sessions;
+mod test_server;

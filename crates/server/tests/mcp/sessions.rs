@@ -5,10 +5,10 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::served::Served;
+use crate::test_server::TestServer;
 
 /// Sends one POST and returns the head and the body of the response.
-fn post(served: &Served, headers: &[(&str, &str)], body: &Value) -> (String, String) {
+fn post(served: &TestServer, headers: &[(&str, &str)], body: &Value) -> (String, String) {
     let mut stream = TcpStream::connect(&served.address).unwrap();
     let body = body.to_string();
     let mut request = format!(
@@ -54,7 +54,7 @@ const MODERN: [(&str, &str); 3] = [
 
 #[test]
 fn a_skill_is_run_by_one_request() {
-    let served = Served::start();
+    let served = TestServer::start();
     let (head, body) = post(&served, &MODERN, &call(&json!({"text": "hi"})));
     assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{body}");
     assert!(body.contains(r#""outputs":{"said":"hi"}"#), "{body}");
@@ -62,7 +62,7 @@ fn a_skill_is_run_by_one_request() {
 
 #[test]
 fn foreign_hosts_and_origins_are_refused() {
-    let served = Served::start();
+    let served = TestServer::start();
     for header in [("Host", "evil.example"), ("Origin", "http://evil.example")] {
         let headers = [&MODERN[..], &[header]].concat();
         let (head, body) = post(&served, &headers, &call(&json!({"text": "hi"})));

@@ -7,7 +7,7 @@ mod package;
 mod tool;
 
 pub use input::OfferedInput;
-pub use package::{MAX_PACKAGE_BYTES, MAX_PACKAGE_FILES, PackageFile, SkillPackage};
+pub use package::{PackageFile, SkillPackage};
 pub use tool::{OfferedTool, own_tools};
 
 use std::sync::Arc;

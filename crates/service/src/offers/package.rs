@@ -11,10 +11,10 @@ use deft_registry::{LoadedSkill, MAX_FILE_BYTES, read_regular, sha256};
 use super::SkillOffers;
 
 /// The most files of one skill.
-pub const MAX_PACKAGE_FILES: usize = 512;
+const MAX_PACKAGE_FILES: usize = 512;
 
 /// The most bytes of one skill, all files together.
-pub const MAX_PACKAGE_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_PACKAGE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The file that defines a skill.
 const SKILL_MD: &str = "SKILL.md";

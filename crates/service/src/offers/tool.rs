@@ -46,13 +46,14 @@ fn is_offered(tool: &ToolInfo) -> bool {
 fn offered(tool: ToolInfo) -> OfferedTool {
     let given = tool.annotations;
     let reads = given.read_only_hint == Some(true);
+    // The router does not know which of them destroy something.
     let destructive = !reads && !ADDING.contains(&tool.name.as_str());
     OfferedTool {
         description: tool.description,
         input_schema: SchemaDocument(Value::clone(&tool.input_schema)),
         annotations: ToolAnnotations {
             read_only_hint: given.read_only_hint,
-            destructive_hint: Some(given.destructive_hint.unwrap_or(destructive)),
+            destructive_hint: Some(destructive),
             idempotent_hint: given.idempotent_hint,
             open_world_hint: Some(given.open_world_hint.unwrap_or(false)),
         },

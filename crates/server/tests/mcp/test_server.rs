@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) struct Served {
+pub(crate) struct TestServer {
     pub(crate) folder: TempDir,
     pub(crate) address: String,
     stop: CancellationToken,
@@ -25,7 +25,7 @@ const REVIEW: &str = "---\nname: review\ndescription: Reviews code\nmetadata:\n 
 const PLAIN: &str = "---\nname: plain\ndescription: \"Has: a colon\"\nallowed-tools: Read Write\n---\n\nOne file.\n";
 const ECHO: &str = "name: echo\ndescription: Says it again\nexpose: true\ninputs:\n  - {name: text, type: string, required: true}\nsteps:\n  - {id: note, tool: log, args: {message: \"{{ text }}\"}}\noutputs: {said: \"{{ text }}\"}\n";
 
-impl Served {
+impl TestServer {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, content) in [
@@ -58,7 +58,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
@@ -95,4 +95,6 @@ fn serve(home: PathBuf, stop: CancellationToken, ready: impl FnOnce(String)) {
             });
         }
     });
+    // Tasks may still hold it, and must not be the ones that end the threads they run on.
+    std::mem::forget(app);
 }
