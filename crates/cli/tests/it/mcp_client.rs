@@ -105,12 +105,16 @@ impl McpClient {
     }
 
     pub(crate) fn notify(&mut self, method: &str, params: Value) {
-        self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        let mut message = json!({ "jsonrpc": "2.0", "method": method });
+        message["params"] = params;
+        self.write(&message);
     }
 
     /// Answers a request of the server.
     pub(crate) fn respond(&mut self, request: &Value, result: Value) {
-        self.write(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+        let mut message = json!({ "jsonrpc": "2.0", "id": request["id"] });
+        message["result"] = result;
+        self.write(&message);
     }
 
     fn write(&mut self, message: &Value) {
@@ -165,10 +169,9 @@ impl McpClient {
     }
 
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.request(
-            "tools/call",
-            json!({ "name": tool, "arguments": arguments }),
-        )
+        let mut params = json!({ "name": tool });
+        params["arguments"] = arguments;
+        self.request("tools/call", params)
     }
 
     /// The structured result of a call, which must succeed.

@@ -104,11 +104,8 @@ fn tools_have_schemas_and_annotations() {
             assert!(hints["idempotentHint"].is_boolean(), "{tool:#}");
         }
         let tool = |name: &str| {
-            let all = list["tools"].as_array().unwrap().iter();
-            all.clone()
-                .find(|tool| tool["name"] == name)
-                .unwrap()
-                .clone()
+            let mut all = list["tools"].as_array().unwrap().iter();
+            all.find(|tool| tool["name"] == name).unwrap().clone()
         };
         assert_eq!(tool("run_show")["annotations"]["readOnlyHint"], true);
         assert_eq!(
