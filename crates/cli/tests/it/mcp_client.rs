@@ -118,8 +118,13 @@ impl McpClient {
     }
 
     fn write(&mut self, message: &Value) {
+        self.write_line(&message.to_string());
+    }
+
+    /// Sends a line that need not be a message.
+    pub(crate) fn write_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
-        writeln!(stdin, "{message}").unwrap();
+        writeln!(stdin, "{line}").unwrap();
         stdin.flush().unwrap();
     }
 

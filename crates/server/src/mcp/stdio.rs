@@ -50,7 +50,9 @@ async fn serve(app: Arc<App>) -> Done<()> {
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(problem) => {
-            let message = format!("the client does not speak MCP: {problem}");
+            // Messages of the library quote what it got, in the words of Rust.
+            tracing::warn!(%problem, "an MCP client was refused");
+            let message = "the first message of the client is not a request of MCP";
             return Err(Failure::input("not_mcp", message)
                 .hint("`deft mcp serve` is started by an MCP client, not by hand"));
         }
