@@ -47,6 +47,7 @@ mod lost_store;
 mod mcp;
 mod mcp_client;
 mod mcp_serve;
+mod mcp_serve_hostile;
 mod mcp_serve_referees;
 mod mcp_serve_skills;
 mod nested_compute;

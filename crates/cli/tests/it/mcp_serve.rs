@@ -337,26 +337,3 @@ fn a_job_without_a_daemon_says_what_is_missing() {
     let note = queued["content"][1]["text"].as_str().unwrap();
     assert!(note.contains("deft up"), "{note}");
 }
-
-#[test]
-fn lines_that_are_no_messages_do_no_harm() {
-    let world = world();
-    let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
-    for line in [
-        "hello",
-        "{",
-        "[]",
-        "{\"jsonrpc\":\"1.0\",\"id\":7}",
-        "\u{0}",
-    ] {
-        client.write_line(line);
-    }
-    let arguments = json!({"name": "run_list", "arguments": "text"});
-    let error = client.refused("tools/call", arguments);
-    assert!(error["code"].is_i64(), "{error:#}");
-    client.request("ping", json!({}));
-    assert_eq!(client.close(), 0);
-    let mut client = McpClient::start(&world);
-    client.notify("notifications/initialized", json!({}));
-    assert_eq!(client.close(), 2);
-}
