@@ -54,6 +54,8 @@ pub struct App {
     channel: Arc<dyn Channel>,
     /// Nothing is done but looking.
     reads: bool,
+    /// A loop of this process keeps leases alive all the time.
+    keeps_leases: bool,
 }
 
 /// The parts that an engine needs first.
@@ -148,6 +150,10 @@ impl App {
     pub fn live(home: &Home, zone: &HostZone, tell: Tell) -> Done<(Self, Arc<Registry>)> {
         let registry = follow_files(home, zone);
         let app = Self::assemble(home, registry.clone(), tell)?;
+        let app = Self {
+            keeps_leases: true,
+            ..app
+        };
         Ok((app, registry))
     }
 
@@ -215,11 +221,15 @@ impl App {
             compute,
             channel,
             reads: false,
+            keeps_leases: false,
         })
     }
 
     /// Waits for something, and keeps the leases alive meanwhile.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        if self.keeps_leases {
+            return self.runtime.block_on(work);
+        }
         let engine = self.engine.clone();
         let leases = self
             .runtime
@@ -300,6 +310,11 @@ impl App {
 
     /// Ends what was started for the command. A daemon hears that there may be something to do.
     pub fn close(self) {
+        self.end();
+    }
+
+    /// The same where others still hold the app; what they do ends with this process.
+    pub(crate) fn end(&self) {
         self.carry();
         doorbell::ring(&self.home, Ring::Work);
         self.runtime.block_on(self.engine.router().shutdown());

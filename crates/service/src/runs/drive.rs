@@ -2,12 +2,13 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, ResumeWith};
-use deft_model::RunId;
+use deft_model::{RunId, RunStatus, WaitKind};
 use deft_store::RunRow;
-use deft_wire::Done;
 use deft_wire::run::RunDetail;
+use deft_wire::{Done, Failure};
 use tokio::sync::broadcast::Receiver;
 
 use super::history::detail_of;
@@ -109,6 +110,83 @@ pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
         admitted,
         ended: None,
     })
+}
+
+/// How often to look whether a run is stored.
+const ADMITTED: Duration = Duration::from_millis(2);
+
+/// Continues a run or makes it again in the background of this daemon. Returns as soon as the run is stored.
+pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
+    let admitted = Arc::new(OnceLock::new());
+    let attention = Attention {
+        parks: true,
+        admitted: Some(Arc::clone(&admitted)),
+        ..Attention::default()
+    };
+    let work = future(app, work, attention)?;
+    app.block_on(async {
+        let mut task = tokio::spawn(work);
+        loop {
+            if let Some(id) = admitted.get() {
+                return Ok(id.clone());
+            }
+            tokio::select! {
+                biased;
+                done = &mut task => return match done {
+                    Ok(Ok(admission)) => Ok(admission.run().id.clone()),
+                    Ok(Err(error)) => Err(app::failure(&error)),
+                    Err(problem) => {
+                        Err(Failure::internal("engine", format!("the run failed: {problem}")))
+                    }
+                },
+                () = tokio::time::sleep(ADMITTED) => {}
+            }
+        }
+    })
+}
+
+/// Waits until a run is over or asks a person, at most so long.
+pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
+    let mut events = app.engine.subscribe();
+    let deadline = tokio::time::Instant::now() + at_most;
+    loop {
+        let row = app.engine.store().run(run).await;
+        let row = row.map_err(|error| store::failure(&error))?;
+        let Some(row) = row else {
+            return Ok(());
+        };
+        let asks = row
+            .waiting_for
+            .as_ref()
+            .is_some_and(|reason| reason.kind == WaitKind::Answer);
+        if row.status == RunStatus::Done || (row.status == RunStatus::Waiting && asks) {
+            return Ok(());
+        }
+        if !news(&mut events, run, deadline).await {
+            return Ok(());
+        }
+    }
+}
+
+/// How long to wait for an event; another process may drive the run.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Waits for the next event of a run; false once the time is up.
+async fn news(
+    events: &mut Receiver<Arc<PublishedEvent>>,
+    run: &RunId,
+    deadline: tokio::time::Instant,
+) -> bool {
+    let look = (tokio::time::Instant::now() + LOOK).min(deadline);
+    let heard = async {
+        while let Ok(event) = events.recv().await {
+            if event.run == *run {
+                return;
+            }
+        }
+    };
+    drop(tokio::time::timeout_at(look, heard).await);
+    tokio::time::Instant::now() < deadline
 }
 
 type Work = Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>;

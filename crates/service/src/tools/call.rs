@@ -111,6 +111,16 @@ pub fn call_open(
     }
 }
 
+/// Calls a tool with the servers of a daemon.
+pub async fn call_live(app: &App, request: ToolRequest) -> Result<ToolReply, CallFailure> {
+    let router = app.engine.router();
+    let name = request.tool.clone();
+    let result = send(router, request, std::future::pending()).await;
+    let found = router.find(&name);
+    let misnamed = matches!(found, ToolLookup::Missing { .. } | ToolLookup::Ambiguous(_));
+    finish(result, misnamed)
+}
+
 async fn send(
     router: &Router,
     request: ToolRequest,
