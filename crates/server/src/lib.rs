@@ -1,4 +1,4 @@
-//! deft over HTTP: a listener inside the daemon, with a token, for programs on this machine.
+//! deft over HTTP: a listener inside the daemon, with a token, for programs on this machine. And deft over MCP: `mcp`.
 //!
 //! Every request goes through `guard.rs` (who asks, from where, how often). Not here: what a request does, which is
 //! the part of `service`, and shapes, which are the part of `wire`.
@@ -13,6 +13,7 @@ mod health;
 mod hosts;
 mod hub;
 mod listen;
+pub mod mcp;
 mod openapi;
 #[cfg(test)]
 mod openapi_tests;

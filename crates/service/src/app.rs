@@ -148,20 +148,22 @@ impl App {
 
     /// Opens the home for a process that stays: skills follow their files, which are read in this zone.
     pub fn live(home: &Home, zone: &HostZone, tell: Tell) -> Done<(Self, Arc<Registry>)> {
-        let library = Library::of_home(home);
-        let zone = zone.clone();
-        let clock = move || deft_skillfile::Moment {
-            now: jiff::Timestamp::now(),
-            zone: zone.get(),
-        };
-        let first = load_kept(home, &library);
-        let registry = Arc::new(Registry::follow(first, library.options, clock));
+        let registry = follow_files(home, zone);
         let app = Self::assemble(home, registry.clone(), tell)?;
         let app = Self {
             keeps_leases: true,
             ..app
         };
         Ok((app, registry))
+    }
+
+    /// Opens the home for a server that stays, with a daemon beside it or without one: skills follow their files.
+    pub fn following(workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home()?;
+        let registry = follow_files(&home, &HostZone::new(home.moment().zone));
+        let app = Self::assemble(&home, registry, workspace.tell)?;
+        app.keep_good_files(workspace);
+        Ok(app)
     }
 
     fn with(home: &Home, skills: Arc<Snapshot>, tell: Tell) -> Done<Self> {
@@ -337,6 +339,18 @@ impl App {
     pub fn abandon(self) {
         self.runtime.shutdown_background();
     }
+}
+
+/// The skills of a home, which follow their files. Times in them are read in this zone.
+fn follow_files(home: &Home, zone: &HostZone) -> Arc<Registry> {
+    let library = Library::of_home(home);
+    let zone = zone.clone();
+    let clock = move || deft_skillfile::Moment {
+        now: jiff::Timestamp::now(),
+        zone: zone.get(),
+    };
+    let first = load_kept(home, &library);
+    Arc::new(Registry::follow(first, library.options, clock))
 }
 
 /// The compute blocks of a skill.

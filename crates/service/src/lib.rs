@@ -24,6 +24,7 @@ pub mod logging;
 pub mod logs;
 pub mod memory;
 pub mod notices;
+pub mod offers;
 pub mod remind;
 mod router;
 pub mod runs;

@@ -22,6 +22,7 @@ pub mod interruption;
 pub mod job;
 pub mod listener;
 pub mod log;
+pub mod mcp;
 pub mod model;
 pub mod notice;
 pub mod problem;

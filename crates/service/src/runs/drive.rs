@@ -223,9 +223,12 @@ impl Drive {
     /// Waits for the next change. A caller may drop the future and call again; nothing is lost.
     pub async fn next(&mut self) -> Done<Update> {
         loop {
+            // Other runs of this process are heard too.
+            let admitted = self.admitted.get();
+            let own = |event: &Arc<PublishedEvent>| admitted == Some(&event.run);
             if let Some(ended) = &self.ended {
                 let events = &mut self.events;
-                let rest = std::iter::from_fn(|| events.try_recv().ok());
+                let rest = std::iter::from_fn(|| events.try_recv().ok()).filter(own);
                 let mut rest = rest.filter_map(|event| Progress::read(&event));
                 return Ok(match rest.next() {
                     Some(progress) => Update::Progress(progress),
@@ -238,7 +241,9 @@ impl Drive {
             tokio::select! {
                 biased;
                 event = self.events.recv() => {
-                    let progress = event.ok().and_then(|event| Progress::read(&event));
+                    let admitted = self.admitted.get();
+                    let own = event.ok().filter(|event| admitted == Some(&event.run));
+                    let progress = own.and_then(|event| Progress::read(&event));
                     if let Some(progress) = progress {
                         return Ok(Update::Progress(progress));
                     }
