@@ -1,7 +1,7 @@
 //! What every request can reach.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use deft_service::audit::AuditLog;
 use deft_service::tokens::TokenBook;
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
+use crate::mcp::McpService;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
 
@@ -33,6 +34,8 @@ pub(crate) struct Server {
     pub(crate) threads: Semaphore,
     /// Places for clients of the feed.
     pub(crate) feeds: Arc<Semaphore>,
+    /// The service behind `/mcp`, once a client has asked for it.
+    pub(crate) mcp: OnceLock<McpService>,
     /// Told when the daemon stops.
     pub(crate) stop: CancellationToken,
 }

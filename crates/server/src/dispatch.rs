@@ -21,7 +21,7 @@ use crate::request_id::RequestId;
 use crate::route::{RawCall, Route, Verb};
 
 /// The largest body of a request.
-const MAX_BODY: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// How long a client may take to send the body.
 const BODY_TIME: Duration = Duration::from_secs(10);

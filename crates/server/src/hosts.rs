@@ -22,6 +22,11 @@ impl AllowedHosts {
         }
     }
 
+    /// The name in `server.listen`.
+    pub(crate) fn configured(&self) -> &str {
+        &self.configured
+    }
+
     /// Refuses a request for another host or from a page of another origin.
     pub(crate) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Done<()> {
         let host = self.host(headers)?;

@@ -14,6 +14,7 @@ mod hosts;
 mod hub;
 mod listen;
 pub mod mcp;
+mod mount;
 mod openapi;
 #[cfg(test)]
 mod openapi_tests;
@@ -26,7 +27,7 @@ mod router;
 mod routes;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use deft_service::audit::AuditLog;
 use deft_service::daemon::{Guest, Host};
@@ -80,6 +81,7 @@ fn begin(host: Host) -> Done<(SocketAddr, JoinHandle<()>)> {
         audit: AuditLog::open(&home, host.log_limits),
         threads: Semaphore::new(THREADS),
         feeds: Arc::new(Semaphore::new(FEEDS)),
+        mcp: OnceLock::new(),
         stop: host.stop,
     });
     let task = tokio::spawn(async move {

@@ -4,19 +4,19 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Extension, Request};
+use axum::extract::{DefaultBodyLimit, Extension, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Response};
 use axum::middleware;
-use axum::routing::{MethodFilter, get, on};
+use axum::routing::{MethodFilter, any, get, on};
 use deft_wire::Failure;
 use tower_http::compression::CompressionLayer;
 
 use crate::context::Server;
-use crate::dispatch::dispatch;
+use crate::dispatch::{MAX_BODY, dispatch};
 use crate::request_id::RequestId;
 use crate::route::{Route, Verb};
-use crate::{feed, guard, health, openapi, reply, routes};
+use crate::{feed, guard, health, mount, openapi, reply, routes};
 
 /// All addresses.
 pub(crate) fn build(server: &Arc<Server>) -> Router {
@@ -26,7 +26,11 @@ pub(crate) fn build(server: &Arc<Server>) -> Router {
         .route("/api/openapi.json", get(describe))
         .route("/api/v1/events", get(feed::stream))
         .route("/", get(feed::upgrade))
-        .route("/ws", get(feed::upgrade));
+        .route("/ws", get(feed::upgrade))
+        .route(
+            "/mcp",
+            any(mount::serve).layer(DefaultBodyLimit::max(MAX_BODY)),
+        );
     for route in routes::table() {
         router = add(router, route);
     }

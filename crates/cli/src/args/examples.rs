@@ -259,13 +259,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("tools catalog", &["deft tools catalog"]),
-    ("mcp", &["deft mcp serve", "deft mcp list", "deft mcp probe"]),
+    (
+        "mcp",
+        &["deft mcp serve", "deft mcp list", "deft mcp probe"],
+    ),
     (
         "mcp serve",
-        &[
-            "deft mcp serve",
-            "deft mcp serve --home /srv/deft",
-        ],
+        &["deft mcp serve", "deft mcp serve --home /srv/deft"],
     ),
     ("mcp list", &["deft mcp list"]),
     (

@@ -11,13 +11,12 @@ use super::handler::McpServer;
 /// The names of this machine for itself.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
+/// MCP over HTTP; clones share everything.
+pub type McpService = StreamableHttpService<McpServer, LocalSessionManager>;
+
 /// The service behind `/mcp`. Requests must name this machine or one of `hosts` as their host, and pages of other
 /// origins are refused; tokens are the business of the router in front of it. It ends with `stop`.
-pub fn service(
-    server: McpServer,
-    hosts: &[String],
-    stop: CancellationToken,
-) -> StreamableHttpService<McpServer, LocalSessionManager> {
+pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> McpService {
     let hosts: Vec<String> = LOOPBACK
         .iter()
         .map(|host| (*host).to_owned())

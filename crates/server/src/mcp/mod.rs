@@ -20,5 +20,5 @@ mod skills;
 mod stdio;
 
 pub use handler::McpServer;
-pub use http::service;
+pub use http::{McpService, service};
 pub use stdio::serve_stdio;

@@ -44,6 +44,40 @@ fn the_api_needs_its_token_and_health_does_not() {
     assert!(!world.path("home/server.json").exists());
 }
 
+/// MCP is behind the same guard: the token and its scope.
+#[test]
+fn mcp_is_served_behind_the_guard() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let kinds = [
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+    ];
+    let greet = |api: &Api, body: &[u8]| api.send("POST", "/mcp", &kinds, body);
+    let welcome = greet(&api, hello.to_string().as_bytes());
+    assert_eq!(welcome.status, 200);
+    assert!(welcome.header("mcp-session-id").is_some());
+    let reader = world.json(&["tokens", "add", "reader", "--scope", "read", "--json"]);
+    let with = |token: &str| Api {
+        token: token.to_owned(),
+        address: api.address.clone(),
+    };
+    let looks = greet(
+        &with(reader["token"].as_str().unwrap()),
+        hello.to_string().as_bytes(),
+    );
+    assert_eq!(
+        (looks.status, &looks.json()["code"]),
+        (403, &json!("scope"))
+    );
+    assert_eq!(greet(&with("deft_wrong"), b"{}").status, 401);
+    daemon.stop();
+}
+
 #[test]
 fn a_request_has_an_id() {
     let world = used_home();
