@@ -43,7 +43,7 @@ impl TestServer {
         let (sender, receiver) = channel();
         let (home, stopped) = (folder.path().to_owned(), stop.clone());
         let thread = std::thread::spawn(move || {
-            serve(home, stopped, |address| sender.send(address).unwrap());
+            serve(home, &stopped, |address| sender.send(address).unwrap());
         });
         Self {
             folder,
@@ -67,7 +67,7 @@ impl Drop for TestServer {
     }
 }
 
-fn serve(home: PathBuf, stop: CancellationToken, ready: impl FnOnce(String)) {
+fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
     let workspace = Workspace {
         home: Some(home),
         roots: Vec::new(),
