@@ -107,9 +107,10 @@ bench-peers: $(VENV)/ready
 	$(VENV)/bin/python benches/peers/run.py $(CACHE) \
 	    "$$(ls -t $(TARGET)/release/deps/engine-* | grep -v '\.d$$' | head -1)"
 
-## Public MCP servers and a real model that the tests talk to, in the cache folder.
+## Public MCP servers, referees of MCP and a real model that the tests talk to, in the cache folder.
 servers:
 	crates/tools/tests/servers/install.sh
+	crates/server/tests/referees/install.sh
 	crates/testkit/model/install.sh
 
 tools:

@@ -7,10 +7,10 @@ use crate::source::product_sources;
 use crate::support::metadata;
 
 /// The crates of front ends.
-const FRONT_ENDS: &[&str] = &["deft"];
+const FRONT_ENDS: &[&str] = &["deft", "deft-server"];
 
-/// What a front end may depend on.
-const ALLOWED: &[&str] = &["deft-config", "deft-service", "deft-wire"];
+/// What a front end may depend on; the binary also starts the server.
+const ALLOWED: &[&str] = &["deft-config", "deft-server", "deft-service", "deft-wire"];
 
 /// Public functions of the service that take or return a JSON value because it belongs to users: inputs, outputs,
 /// arguments and results.

@@ -46,6 +46,10 @@ const KNOWN: &[(&str, &str)] = &[
         "the content of a result, which may be a plain text",
     ),
     (
+        "service/listener.rs",
+        "a note of another version is as good as none",
+    ),
+    (
         "service/logs.rs",
         "a line that another program wrote into the log, which is shown as it is",
     ),

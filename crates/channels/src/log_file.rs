@@ -151,6 +151,7 @@ fn append_to(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .create(true)
         .append(true)
+        .mode(0o600)
         .custom_flags(flags.bits().cast_signed())
         .open(path)?;
     if file.metadata()?.is_file() {

@@ -30,6 +30,11 @@ pub fn write_private(path: &Path, text: &str) -> Done<()> {
     replace(path, text, Access::Owner).map_err(|problem| Failure::file(path, "write", &problem))
 }
 
+/// Puts a whole new file in the place of an old one; who may read it stays as it is.
+pub fn replace_file(path: &Path, text: &str) -> Done<()> {
+    replace(path, text, Access::Keep).map_err(|problem| Failure::file(path, "write", &problem))
+}
+
 /// Whether anyone but the owner may read or change a file.
 #[cfg(unix)]
 pub fn is_open_to_others(path: &Path) -> bool {

@@ -20,7 +20,8 @@ pub mod zone;
 
 pub use desktop::notifier;
 pub use folders::{
-    config_file, create_folder, ensure_home, is_open_to_others, make_private, write_private,
+    config_file, create_folder, ensure_home, is_open_to_others, make_private, replace_file,
+    write_private,
 };
 pub use home::{Home, host_zone, system_moment};
 pub use host::{ProgramOutput, find_program, run_program};
@@ -32,6 +33,7 @@ pub use secret_store::{
 pub use secrets::Secrets;
 pub use settings::{
     Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,
-    ModelConfig, NotifyConfig, Origin, Problem, Setting, Settings, StorePath, all_settings,
-    bad_name, config_schema, find_settings, kind_of, literal, read_value, shown, split_key,
+    ModelConfig, NotifyConfig, Origin, Problem, ServerConfig, Setting, Settings, StorePath,
+    all_settings, bad_name, config_schema, find_settings, kind_of, literal, read_value, shown,
+    split_key,
 };

@@ -78,6 +78,8 @@ pub struct Config {
     pub store: StorePath,
     /// How much is kept of logs.
     pub logs: LogConfig,
+    /// The API over HTTP.
+    pub server: ServerConfig,
     /// The folder that paths are seen from.
     pub home: PathBuf,
     /// Everything that was given, also the sections of parts to come.
@@ -97,6 +99,15 @@ pub struct NotifyConfig {
     pub target_argument: Option<String>,
     /// The least time between two notices about completions of one skill.
     pub interval_minutes: Option<u32>,
+}
+
+/// The `[server]` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Whether a daemon serves the API at all.
+    pub enabled: bool,
+    /// The host and the port.
+    pub listen: String,
 }
 
 impl Config {

@@ -1,9 +1,11 @@
 //! A run as programs and people see it, in the shapes of `deft-wire`.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use deft_base::read_stored;
-use deft_model::{Object, Usage};
+use deft_model::{Object, RunId, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
 use deft_wire::dry_run::{DryDiagnostic, DryRun};
 use deft_wire::event::EventView;
@@ -63,6 +65,29 @@ impl Engine {
             Err(error) => Some(Err(error)),
         });
         public.collect()
+    }
+
+    /// The public events of all runs after a sequence number, oldest first, and how far the store was read.
+    pub async fn public_events_after(
+        &self,
+        after: u64,
+        limit: u32,
+    ) -> Result<(Vec<EventView>, u64), Error> {
+        let stored = self.store().events(None, after, limit).await?;
+        let last = stored.last().map_or(after, |event| event.seq);
+        let mut runs: HashMap<RunId, Option<RunRow>> = HashMap::new();
+        let mut events = Vec::with_capacity(stored.len());
+        for event in stored {
+            let run = match runs.entry(event.run.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(self.store().run(&event.run).await?),
+            };
+            // A run that was deleted meanwhile has no events any more.
+            if let Some(run) = run {
+                events.extend(publish(run, event)?.public());
+            }
+        }
+        Ok((events, last))
     }
 
     /// Events of a run as they are stored, for listeners that came late.

@@ -193,6 +193,8 @@ pub struct Policy {
     pub secrets: Vec<String>,
     /// Cases for `deft skills test`.
     pub tests: Vec<Value>,
+    /// Whether other programs are offered it as a tool of its own.
+    pub expose: bool,
     /// The rights of the agent that stored it. No text of a skill can say this: the engine sets it.
     pub authority: Option<Arc<Authority>>,
 }
@@ -219,6 +221,7 @@ impl Default for Policy {
             concurrency: None,
             secrets: Vec::new(),
             tests: Vec::new(),
+            expose: false,
             authority: None,
         }
     }
@@ -248,6 +251,7 @@ impl Policy {
             concurrency,
             secrets,
             tests,
+            expose,
             authority: _,
         } = self;
         let default = Self::default();
@@ -278,6 +282,7 @@ impl Policy {
             ("concurrency", differing(concurrency, &None)),
             ("secrets", differing(secrets, &default.secrets)),
             ("tests", differing(tests, &default.tests)),
+            ("expose", differing(expose, &default.expose)),
         ];
         let given = |(key, value): (_, Option<Value>)| Some((key, value?));
         all.into_iter().filter_map(given).collect()

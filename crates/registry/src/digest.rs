@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::file::open_regular;
 
 /// The SHA-256 of some bytes.
-fn digest(bytes: &[u8]) -> Digest {
+pub fn sha256(bytes: &[u8]) -> Digest {
     Digest::from_bytes(Sha256::digest(bytes).into())
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn revision(name: &str, content: &[u8], siblings: &[SiblingFile]) -> 
         hasher.update(size.to_le_bytes());
         hasher.update(digest.map(Digest::into_bytes).unwrap_or_default());
     };
-    add(name, content.len() as u64, Some(digest(content)));
+    add(name, content.len() as u64, Some(sha256(content)));
     for sibling in siblings {
         add(&sibling.path, sibling.size_bytes, sibling.sha256);
     }

@@ -36,6 +36,7 @@ mod watch;
 
 pub use agents::{DEFAULT_AGENT, default_agent};
 pub use change::{Change, changes};
+pub use digest::sha256;
 pub use domain::Domain;
 pub use file::{open_regular, read_regular, read_text};
 pub use live::Registry;

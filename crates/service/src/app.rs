@@ -54,6 +54,8 @@ pub struct App {
     channel: Arc<dyn Channel>,
     /// Nothing is done but looking.
     reads: bool,
+    /// A loop of this process keeps leases alive all the time.
+    keeps_leases: bool,
 }
 
 /// The parts that an engine needs first.
@@ -146,16 +148,22 @@ impl App {
 
     /// Opens the home for a process that stays: skills follow their files, which are read in this zone.
     pub fn live(home: &Home, zone: &HostZone, tell: Tell) -> Done<(Self, Arc<Registry>)> {
-        let library = Library::of_home(home);
-        let zone = zone.clone();
-        let clock = move || deft_skillfile::Moment {
-            now: jiff::Timestamp::now(),
-            zone: zone.get(),
-        };
-        let first = load_kept(home, &library);
-        let registry = Arc::new(Registry::follow(first, library.options, clock));
+        let registry = follow_files(home, zone);
         let app = Self::assemble(home, registry.clone(), tell)?;
+        let app = Self {
+            keeps_leases: true,
+            ..app
+        };
         Ok((app, registry))
+    }
+
+    /// Opens the home for a server that stays, with a daemon beside it or without one: skills follow their files.
+    pub fn following(workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home()?;
+        let registry = follow_files(&home, &HostZone::new(home.moment().zone));
+        let app = Self::assemble(&home, registry, workspace.tell)?;
+        app.keep_good_files(workspace);
+        Ok(app)
     }
 
     fn with(home: &Home, skills: Arc<Snapshot>, tell: Tell) -> Done<Self> {
@@ -213,11 +221,15 @@ impl App {
             compute,
             channel,
             reads: false,
+            keeps_leases: false,
         })
     }
 
     /// Waits for something, and keeps the leases alive meanwhile.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        if self.keeps_leases {
+            return self.runtime.block_on(work);
+        }
         let engine = self.engine.clone();
         let leases = self
             .runtime
@@ -298,6 +310,11 @@ impl App {
 
     /// Ends what was started for the command. A daemon hears that there may be something to do.
     pub fn close(self) {
+        self.end();
+    }
+
+    /// The same where others still hold the app; what they do ends with this process.
+    pub(crate) fn end(&self) {
         self.carry();
         doorbell::ring(&self.home, Ring::Work);
         self.runtime.block_on(self.engine.router().shutdown());
@@ -322,6 +339,18 @@ impl App {
     pub fn abandon(self) {
         self.runtime.shutdown_background();
     }
+}
+
+/// The skills of a home, which follow their files. Times in them are read in this zone.
+fn follow_files(home: &Home, zone: &HostZone) -> Arc<Registry> {
+    let library = Library::of_home(home);
+    let zone = zone.clone();
+    let clock = move || deft_skillfile::Moment {
+        now: jiff::Timestamp::now(),
+        zone: zone.get(),
+    };
+    let first = load_kept(home, &library);
+    Arc::new(Registry::follow(first, library.options, clock))
 }
 
 /// The compute blocks of a skill.

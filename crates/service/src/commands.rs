@@ -287,7 +287,7 @@ fn error_result(code: &str, message: &str, hint: Option<&str>) -> CommandResult 
     result
 }
 
-fn refusal(problems: &[Problem]) -> Failure {
+pub(crate) fn refusal(problems: &[Problem]) -> Failure {
     let code = problems.first().map_or("invalid_command", Problem::code);
     let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let hint = problems.iter().find_map(Problem::hint);

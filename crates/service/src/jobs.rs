@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use crate::app::{self, App};
 use crate::ids::{self, IdKind, LAST};
+use crate::runs::read_cursor;
 use crate::store;
 
 /// The jobs of a home, newest first.
@@ -23,6 +24,17 @@ pub fn list(app: &App) -> JobPages<'_> {
 }
 
 impl JobPages<'_> {
+    /// The same list behind the page that a cursor ended.
+    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+        self.end = Some(PageEnd(read_cursor(cursor)?));
+        Ok(self)
+    }
+
+    /// Where the last page ended.
+    pub fn cursor(&self) -> Option<String> {
+        self.end.map(|PageEnd(end)| end.to_string())
+    }
+
     /// The next jobs, at most so many.
     pub fn next(&mut self, limit: u32) -> Done<Vec<JobView>> {
         let filter = RunFilter {

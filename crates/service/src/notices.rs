@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use crate::app::App;
 use crate::ids::LAST;
+use crate::runs::read_cursor;
 use crate::shape::read_stored;
 use crate::store;
 
@@ -27,6 +28,17 @@ pub fn list(app: &App, only_dead: bool) -> NoticePages<'_> {
 }
 
 impl NoticePages<'_> {
+    /// The same list behind the page that a cursor ended.
+    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+        self.filter.before = Some(read_cursor(cursor)?);
+        Ok(self)
+    }
+
+    /// Where the last page ended.
+    pub fn cursor(&self) -> Option<String> {
+        self.filter.before.map(|before| before.to_string())
+    }
+
     /// The next messages, at most so many.
     pub fn next(&mut self, limit: u32) -> Done<Vec<NoticeView>> {
         let filter = NoticeFilter {

@@ -8,11 +8,13 @@ mod call;
 mod list;
 
 pub use approval::{ApprovalState, forget};
-pub use call::{CallFailure, CalledTool, ToolRequest, call, read_value};
+pub use call::{CallFailure, CalledTool, ToolRequest, call, call_live, call_open, read_value};
 
 pub use deft_tools::first_sentence;
 pub(crate) use list::no_such_server;
-pub use list::{CatalogView, ShownTool, ToolQuery, catalog, list, show};
+pub use list::{
+    CatalogView, ShownTool, ToolQuery, catalog, catalog_live, list, list_live, show, show_live,
+};
 
 use crate::router::CatalogRouter;
 

@@ -3,16 +3,16 @@
 //!
 //! Not here: what the keys mean.
 
-use deft_model::Text;
+use deft_model::{Object, Text};
 
 use crate::diagnostic::Sink;
 use crate::fields::is_known_key;
 use crate::frontmatter::{self, MissingFence, Split};
 use crate::rules::Rule;
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::span::Span;
 use crate::syntax;
-use crate::yaml::{self, Node};
+use crate::yaml::{self, Mapping, Node};
 
 /// The frontmatter's place, or a report.
 pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
@@ -92,6 +92,16 @@ fn report_repaired(one: &yaml::RepairedValue, sink: &mut Sink) {
     );
     sink.report(Rule::RepairedYaml, one.span, message)
         .help("put it in quotes");
+}
+
+/// The frontmatter of a markdown file as JSON, with its keys and types as written; none if it is not plain YAML.
+pub fn frontmatter(bytes: &[u8]) -> Option<Object> {
+    let mut sink = Sink::default();
+    let source = source::decode(bytes, &mut sink)?;
+    let split = split(&source, &mut sink)?;
+    let text = &source.file[split.yaml.start()..split.yaml.end()];
+    let root = yaml::parse(text, split.yaml.start()).ok()??;
+    root.as_mapping().map(Mapping::to_object)
 }
 
 /// The frontmatter as a tree; repairs are reported.

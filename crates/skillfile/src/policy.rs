@@ -65,6 +65,7 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
         concurrency: strict.positive("concurrency", sink),
         secrets: fields.texts("secrets", sink),
         tests: tests(fields, sink),
+        expose: strict.truth("expose", sink).unwrap_or(default.expose),
         authority: None,
     }
 }

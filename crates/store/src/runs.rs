@@ -100,6 +100,9 @@ pub trait RunHistory: Send + Sync {
     /// How many runs match; the limit is ignored.
     fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64>;
 
+    /// The sequence number of the newest event that was ever stored; 0 before the first one.
+    fn newest_event(&self) -> Answer<'_, u64>;
+
     /// Those of some runs that have an event of the kinds of [`PAUSES`].
     fn paused_runs(&self, runs: Vec<RunId>) -> Answer<'_, Vec<RunId>>;
 

@@ -49,6 +49,33 @@ impl Serialize for EventView {
     }
 }
 
+/// A client of a feed was too slow: events behind `seq` are sent again from the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResyncEvent {
+    #[serde(rename = "type")]
+    kind: ResyncWord,
+    /// The last event that the client got.
+    pub seq: u64,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ResyncWord {
+    Resync,
+}
+
+impl ResyncEvent {
+    /// The event for a client that got everything up to `seq`.
+    pub fn new(seq: u64, at: Timestamp) -> Self {
+        Self {
+            kind: ResyncWord::Resync,
+            seq,
+            at,
+        }
+    }
+}
+
 /// What happened. The word of a variant is the `type` of the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]

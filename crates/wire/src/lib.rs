@@ -4,6 +4,7 @@
 //! Not here: how a shape is filled (the crate that knows the value: `workflow`, `engine` or
 //! `service`), and how it is printed (a front end).
 
+pub mod api;
 pub mod approval;
 pub mod budget;
 pub mod chat;
@@ -14,13 +15,17 @@ pub mod diagnostic;
 pub mod dry_run;
 pub mod event;
 mod event_schema;
+pub mod fact;
 mod failure;
 pub mod home;
 pub mod interruption;
 pub mod job;
+pub mod listener;
 pub mod log;
+pub mod mcp;
 pub mod model;
 pub mod notice;
+pub mod problem;
 pub mod run;
 pub mod sarif;
 pub mod schedule;
@@ -35,6 +40,7 @@ pub mod skill_details;
 pub mod skill_files;
 pub mod skill_policy;
 pub mod status;
+pub mod token;
 pub mod tool;
 pub mod trash;
 pub mod words;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::approval::ApprovalView;
 use crate::budget::{BudgetScope, PausedAgent};
 use crate::interruption::StepPosition;
+use crate::listener::ListenerState;
 use crate::schema::words;
 
 /// The document of `deft status`.
@@ -56,6 +57,9 @@ pub struct DaemonStatus {
     pub pid: Option<u32>,
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
+    /// The API over HTTP, if the daemon serves it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<ListenerState>,
 }
 
 /// The next fire of a skill.

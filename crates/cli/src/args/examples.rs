@@ -259,7 +259,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("tools catalog", &["deft tools catalog"]),
-    ("mcp", &["deft mcp list", "deft mcp probe"]),
+    (
+        "mcp",
+        &["deft mcp serve", "deft mcp list", "deft mcp probe"],
+    ),
+    (
+        "mcp serve",
+        &["deft mcp serve", "deft mcp serve --home /srv/deft"],
+    ),
     ("mcp list", &["deft mcp list"]),
     (
         "mcp add",
@@ -303,6 +310,19 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "secrets test",
         &["deft secrets test", "deft secrets test MAIL_PASSWORD"],
     ),
+    (
+        "tokens",
+        &["deft tokens list", "deft tokens add phone --scope read"],
+    ),
+    (
+        "tokens add",
+        &[
+            "deft tokens add phone --scope read",
+            "deft tokens add ci --scope run --json",
+        ],
+    ),
+    ("tokens list", &["deft tokens list"]),
+    ("tokens revoke", &["deft tokens revoke phone"]),
     ("undo", &["deft undo", "deft undo --list"]),
     ("cmd", &["deft cmd 'get_skill: email'"]),
     ("schema", &["deft schema workflow"]),

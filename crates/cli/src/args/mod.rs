@@ -25,7 +25,7 @@ pub(crate) use rewrite::{
 };
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
-pub(crate) use setup::{Secrets, Setup};
+pub(crate) use setup::{Secrets, Setup, TokenScopeArg, Tokens};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, SourceFormat, Validate,
@@ -171,6 +171,9 @@ pub(crate) enum Command {
     /// Store, list, remove and test secrets
     #[command(subcommand)]
     Secrets(Secrets),
+    /// Make, list and end tokens of the API over HTTP
+    #[command(subcommand)]
+    Tokens(Tokens),
     /// Bring back what was deleted last
     Undo {
         /// Show what can be brought back

@@ -1,6 +1,6 @@
-//! `deft setup` and `deft secrets …`.
+//! `deft setup`, `deft secrets …` and `deft tokens …`.
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 #[derive(Debug, ClapArgs)]
 #[expect(
@@ -38,6 +38,36 @@ pub(crate) struct Setup {
     /// Do not offer the service
     #[arg(long)]
     pub no_service: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tokens {
+    /// Make a token; it is shown once
+    Add {
+        /// Its name, such as the program or device that uses it
+        name: String,
+        /// What it allows: looking, also running skills, or everything
+        #[arg(long, value_enum)]
+        scope: TokenScopeArg,
+    },
+    /// List tokens and what they allow; never the tokens themselves
+    List,
+    /// End a token
+    Revoke {
+        /// Its name
+        name: String,
+    },
+}
+
+/// The scope of a token.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum TokenScopeArg {
+    /// Look at everything but secrets
+    Read,
+    /// Also run skills, call tools and answer questions
+    Run,
+    /// Also change skills, schedules and settings
+    Admin,
 }
 
 #[derive(Debug, Subcommand)]

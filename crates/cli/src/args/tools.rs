@@ -61,6 +61,8 @@ pub(crate) struct ToolCall {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Mcp {
+    /// Serve deft to an MCP client over stdin and stdout
+    Serve,
     /// List servers and their state
     List,
     /// Add a server to the configuration

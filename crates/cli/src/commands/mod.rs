@@ -24,6 +24,7 @@ mod setup;
 mod skills;
 mod status;
 mod tick;
+mod tokens;
 pub(crate) mod tools;
 mod undo;
 pub(crate) mod up;
@@ -75,6 +76,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Undo { list }) => undo::run(list, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),
         Some(Command::Secrets(command)) => secrets::run(&command, global, output),
+        Some(Command::Tokens(command)) => tokens::run(&command, global, output),
         Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use deft_service::daemon::{Daemon, Ready};
 use deft_service::logging;
-use deft_service::{Lock, seed};
+use deft_service::{Lock, seed, tokens};
 use jiff::Timestamp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -31,16 +31,20 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     say_in_log();
     let daemon = Daemon::open(home, lock, say_above)?;
     let folder = daemon.home();
+    let token = tokens::token_file(&folder);
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
     let only_for = args.only_for;
     let until = || Ok(wait_for_the_end(Signals::listen()?, only_for));
-    daemon.run(grace, until, |ready| {
+    daemon.run(grace, until, deft_server::start, |ready| {
         tracing::info!(
             "{}; home {}, process {}",
             ready_line(ready, begun),
             folder.display(),
             std::process::id(),
         );
+        if let Some(url) = ready.api.as_ref().and_then(|api| api.url.as_ref()) {
+            tracing::info!("the API is at {url}; its token is in {}", token.display());
+        }
         if ready.is_first_start && for_people {
             greet(seeded);
         }

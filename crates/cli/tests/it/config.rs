@@ -30,7 +30,7 @@ fn show_says_where_values_come_from() {
     assert_eq!(setting("engine.lease")["origin"], "environment");
     assert_eq!(setting("engine.lease")["variable"], "DEFT__ENGINE__LEASE");
     assert_eq!(setting("engine.park_after")["origin"], "default");
-    assert_eq!(setting("server.listen")["used"], false);
+    assert_eq!(setting("server.listen")["used"], true);
     assert_eq!(
         setting("mcp_servers.files.env.API_TOKEN")["value"],
         "(hidden)"

@@ -6,6 +6,7 @@
 )]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod api;
 mod authority;
 mod chaos;
 mod chat;
@@ -45,6 +46,11 @@ mod lent_sandbox;
 mod long_lists;
 mod lost_store;
 mod mcp;
+mod mcp_client;
+mod mcp_serve;
+mod mcp_serve_hostile;
+mod mcp_serve_referees;
+mod mcp_serve_skills;
 mod nested_compute;
 mod records;
 mod run_screens;

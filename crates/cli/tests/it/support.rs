@@ -44,6 +44,10 @@ impl World {
             .env("HOME", self.path("user"))
             .env("DEFT_HOME", self.path("home"))
             .env("TZ", "Europe/Berlin");
+        if args.first() == Some(&"up") {
+            // Many daemons run at once.
+            command.env("DEFT__SERVER__LISTEN", "127.0.0.1:0");
+        }
         command
     }
 

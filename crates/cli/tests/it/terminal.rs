@@ -53,6 +53,7 @@ impl Terminal {
             .env("DEFT_HOME", world.path("home"))
             .env("TERM", "xterm")
             .env("TZ", "Europe/Berlin")
+            .envs((args.first() == Some(&"up")).then_some(("DEFT__SERVER__LISTEN", "127.0.0.1:0")))
             .envs(variables.iter().map(|(name, value)| (name, value)));
         let child = command.spawn(pts).unwrap();
         let pty = Arc::new(pty);

@@ -17,7 +17,7 @@ use super::problem::Problem;
 use super::store::StorePath;
 use super::table::{self, Meaning};
 use super::tree::{Data, Settings};
-use super::{Config, LogConfig, NotifyConfig};
+use super::{Config, LogConfig, NotifyConfig, ServerConfig};
 use crate::paths;
 
 /// Reads everything.
@@ -43,6 +43,7 @@ pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem>
         telegram_chat: reader.truth("telegram.chat").unwrap_or(true),
         store: StorePath::new(reader.text("store.url").as_deref(), home),
         logs: reader.logs(),
+        server: reader.server(),
         home: home.to_owned(),
         settings,
     })
@@ -111,6 +112,14 @@ impl Reader<'_> {
             self.duration("logs.max_age"),
             self.duration("logs.sessions_max_age"),
         )
+    }
+
+    fn server(&self) -> ServerConfig {
+        let listen = self.text("server.listen");
+        ServerConfig {
+            enabled: self.truth("server.enabled").unwrap_or(true),
+            listen: listen.unwrap_or_else(|| "127.0.0.1:9876".to_owned()),
+        }
     }
 
     fn engine(&self) -> EngineConfig {

@@ -90,10 +90,16 @@ fn rows(app: &App, also_answered: bool) -> Done<Vec<ApprovalRow>> {
     rows.map_err(|error| store::failure(&error))
 }
 
-/// The question that an id, the beginning of one, or `last` means: the newest one that waits.
+/// The question that an id, the beginning of one, the id of the run that asks, or `last` means: the newest one that
+/// waits.
 fn find(app: &App, id: &str) -> Done<ApprovalRow> {
     let mut rows = rows(app, id != LAST)?;
     rows.sort_by_key(|row| Reverse(row.asked.at));
+    // A run asks one question at a time.
+    let asks = |row: &ApprovalRow| row.run.as_str() == id && row.decision.is_none();
+    if let Some(at) = rows.iter().position(asks) {
+        return Ok(rows.swap_remove(at));
+    }
     let about = |row: &ApprovalRow| format!("{}: {}", row.skill, row.asked.message);
     IdKind::Question.pick(id, rows, |row| (row.asked.id.clone(), about(row)))
 }

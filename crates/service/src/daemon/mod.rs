@@ -15,13 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_channels::{self as channels, LiveChannel, Tell};
-use deft_config::Home;
+use deft_config::{Home, LogLimits, ServerConfig};
 use deft_engine::Engine;
 use deft_model::Trigger;
 use deft_registry::{Registry, State};
 use deft_scheduler::Pool;
 use deft_store::SkillFilter;
 use deft_tools::HostZone;
+use deft_wire::listener::ListenerState;
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -33,7 +34,8 @@ use crate::app::{self, App};
 use crate::doorbell::{self, Ring};
 use crate::lock::Lock;
 use crate::words::counted;
-use crate::{store, talk, telegram};
+use crate::workspace::Workspace;
+use crate::{listener, store, talk, telegram};
 
 /// Tools that plan something for later.
 const PLANNING_TOOLS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
@@ -46,7 +48,7 @@ pub fn plans(tool: &str) -> bool {
 /// A daemon that is about to run. It holds the lock of its home.
 pub struct Daemon {
     home: Home,
-    app: App,
+    app: Arc<App>,
     registry: Arc<Registry>,
     /// The zone in which skill files are read.
     zone: HostZone,
@@ -65,6 +67,31 @@ pub struct Ready {
     pub zone: TimeZone,
     /// Whether this is the first start of the home.
     pub is_first_start: bool,
+    /// The API over HTTP, if it is served.
+    pub api: Option<ListenerState>,
+}
+
+/// What a server that lives in a daemon works with.
+pub struct Host {
+    /// The engine of the daemon.
+    pub app: Arc<App>,
+    /// The home.
+    pub workspace: Workspace,
+    /// Where to listen.
+    pub config: ServerConfig,
+    /// How much is kept of its log.
+    pub log_limits: LogLimits,
+    /// Told when the daemon stops.
+    pub stop: CancellationToken,
+}
+
+/// A server that lives in a daemon.
+#[derive(Default)]
+pub struct Guest {
+    /// Where it listens, or why it does not; none if it is not wanted.
+    pub state: Option<ListenerState>,
+    /// Its work, which ends soon after the daemon stops.
+    pub task: Option<JoinHandle<()>>,
 }
 
 /// How the work of a daemon ended.
@@ -79,8 +106,12 @@ struct Tasks {
     serving: JoinHandle<Result<(), deft_engine::Error>>,
     followers: JoinSet<()>,
     pool: Pool,
+    guest: Option<JoinHandle<()>>,
     stop: CancellationToken,
 }
+
+/// How long requests that are under way may take once the daemon stops.
+const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
 impl Daemon {
     /// Opens a home for a daemon; the caller holds its lock and has seeded it.
@@ -89,7 +120,7 @@ impl Daemon {
         let (app, registry) = App::live(&home, &zone, tell)?;
         Ok(Self {
             home,
-            app,
+            app: Arc::new(app),
             registry,
             zone,
             tell,
@@ -103,18 +134,31 @@ impl Daemon {
     }
 
     /// Works until the future that `until` makes is over, then gives running tasks `grace` to end. `until`
-    /// is called first, so that a signal counts from the start; `ready` once everything works.
+    /// is called first, so that a signal counts from the start; `server` starts a server inside the daemon; `ready`
+    /// is called once everything works.
     pub fn run<T, F: Future<Output = T>>(
         self,
         grace: Duration,
         until: impl FnOnce() -> Done<F>,
+        server: impl FnOnce(Host) -> Guest,
         ready: impl FnOnce(&Ready),
     ) -> Done<T> {
-        let result = self.app.block_on_only(self.serve(grace, until, ready));
-        match &result {
+        let result = self
+            .app
+            .block_on_only(self.serve(grace, until, server, ready));
+        listener::clear(&self.home.path);
+        let unfinished = matches!(&result, Ok((_, ending)) if ending.unfinished);
+        match Arc::try_unwrap(self.app) {
             // Ending the servers would fail the calls of runs that the next start resumes.
-            Ok((_, ending)) if ending.unfinished => self.app.abandon(),
-            Ok(_) | Err(_) => self.app.close(),
+            Ok(app) if unfinished => app.abandon(),
+            Ok(app) => app.close(),
+            // A request is still under way. It ends with this process, which does not wait for it.
+            Err(app) => {
+                if !unfinished {
+                    app.end();
+                }
+                std::mem::forget(app);
+            }
         }
         drop(self.lock);
         let (value, ending) = result?;
@@ -126,11 +170,21 @@ impl Daemon {
         &self,
         grace: Duration,
         until: impl FnOnce() -> Done<F>,
+        server: impl FnOnce(Host) -> Guest,
         ready: impl FnOnce(&Ready),
     ) -> Done<(Option<T>, DaemonEnd)> {
         let until = until()?;
         let (mut tasks, is_first_start) = self.start(grace).await?;
-        ready(&self.ready(is_first_start).await?);
+        let guest = server(self.host(&tasks.stop));
+        // A daemon that was killed may have left its note.
+        listener::clear(&self.home.path);
+        if let Some(state) = &guest.state
+            && let Err(failure) = listener::note(&self.home.path, state)
+        {
+            tracing::warn!(hint = failure.hint, "{}", failure.message);
+        }
+        tasks.guest = guest.task;
+        ready(&self.ready(is_first_start, guest.state).await?);
         systemd::tell("READY=1");
         let value = tokio::select! {
             value = until => value,
@@ -191,12 +245,28 @@ impl Daemon {
             serving,
             followers,
             pool,
+            guest: None,
             stop,
         };
         Ok((tasks, is_first_start))
     }
 
-    async fn ready(&self, is_first_start: bool) -> Done<Ready> {
+    fn host(&self, stop: &CancellationToken) -> Host {
+        Host {
+            app: Arc::clone(&self.app),
+            workspace: Workspace {
+                home: Some(self.home.path.clone()),
+                roots: Vec::new(),
+                tell: |_| {},
+                quiet: true,
+            },
+            config: self.home.config.server.clone(),
+            log_limits: self.home.config.logs.limits,
+            stop: stop.clone(),
+        }
+    }
+
+    async fn ready(&self, is_first_start: bool, api: Option<ListenerState>) -> Done<Ready> {
         let store = self.app.engine.store();
         let scheduled = SkillFilter {
             enabled: Some(true),
@@ -210,6 +280,7 @@ impl Daemon {
             next: next.map_err(|error| store::failure(&error))?,
             zone: self.app.zone.clone(),
             is_first_start,
+            api,
         })
     }
 }
@@ -218,7 +289,14 @@ impl Tasks {
     /// Stops everything; true if runs are left that did not end in time.
     async fn stop(mut self) -> bool {
         self.stop.cancel();
-        drop(self.serving.await);
+        let guest = async {
+            if let Some(guest) = self.guest {
+                // What takes longer ends with this process.
+                drop(tokio::time::timeout(LAST_REQUESTS, guest).await);
+            }
+        };
+        let (serving, ()) = tokio::join!(self.serving, guest);
+        drop(serving);
         self.followers.abort_all();
         tokio::time::timeout(Duration::ZERO, self.pool.idle())
             .await

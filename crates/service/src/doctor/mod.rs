@@ -12,8 +12,10 @@ mod tools;
 use deft_config::Home;
 use deft_wire::Done;
 use deft_wire::check::{Check, CheckList, CheckStatus};
+use deft_wire::listener::ListenerState;
 
 use crate::app::App;
+use crate::listener;
 use crate::lock::Lock;
 use crate::workspace::Workspace;
 
@@ -114,11 +116,32 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
 
 fn check_daemon(home: &Home, found: &mut Findings) {
     match Lock::holder(&home.path) {
-        Some(pid) => found.good("daemon.up", format!("deft is up (process {pid})")),
+        Some(pid) => {
+            found.good("daemon.up", format!("deft is up (process {pid})"));
+            check_api(home, found);
+        }
         None => found.note(
             "daemon.up",
             "deft is not up: nothing fires by itself",
             "`deft up` starts it; `deft tick` from cron does without",
+        ),
+    }
+}
+
+/// Whether the API is served. A daemon without one does everything else.
+fn check_api(home: &Home, found: &mut Findings) {
+    match listener::find(&home.path) {
+        Some(ListenerState { url: Some(url), .. }) => {
+            found.good("server.up", format!("the API is at {url}"));
+        }
+        Some(ListenerState { problem, hint, .. }) => {
+            let why = problem.unwrap_or_default();
+            found.bad("server.up", format!("the API is not served: {why}"), hint);
+        }
+        None => found.note(
+            "server.up",
+            "the API is not served",
+            "`deft config set server.enabled true`, then start `deft up` again",
         ),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, ResumeWith};
-use deft_model::RunId;
+use deft_model::{RunId, RunStatus, WaitKind};
 use deft_store::RunRow;
-use deft_wire::Done;
 use deft_wire::run::RunDetail;
+use deft_wire::{Done, Failure};
 use tokio::sync::broadcast::Receiver;
 
 use super::history::detail_of;
@@ -111,6 +112,83 @@ pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
     })
 }
 
+/// How often to look whether a run is stored.
+const ADMITTED: Duration = Duration::from_millis(2);
+
+/// Continues a run or makes it again in the background of this daemon. Returns as soon as the run is stored.
+pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
+    let admitted = Arc::new(OnceLock::new());
+    let attention = Attention {
+        parks: true,
+        admitted: Some(Arc::clone(&admitted)),
+        ..Attention::default()
+    };
+    let work = future(app, work, attention)?;
+    app.block_on(async {
+        let mut task = tokio::spawn(work);
+        loop {
+            if let Some(id) = admitted.get() {
+                return Ok(id.clone());
+            }
+            tokio::select! {
+                biased;
+                done = &mut task => return match done {
+                    Ok(Ok(admission)) => Ok(admission.run().id.clone()),
+                    Ok(Err(error)) => Err(app::failure(&error)),
+                    Err(problem) => {
+                        Err(Failure::internal("engine", format!("the run failed: {problem}")))
+                    }
+                },
+                () = tokio::time::sleep(ADMITTED) => {}
+            }
+        }
+    })
+}
+
+/// Waits until a run is over or asks a person, at most so long.
+pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
+    let mut events = app.engine.subscribe();
+    let deadline = tokio::time::Instant::now() + at_most;
+    loop {
+        let row = app.engine.store().run(run).await;
+        let row = row.map_err(|error| store::failure(&error))?;
+        let Some(row) = row else {
+            return Ok(());
+        };
+        let asks = row
+            .waiting_for
+            .as_ref()
+            .is_some_and(|reason| reason.kind == WaitKind::Answer);
+        if row.status == RunStatus::Done || (row.status == RunStatus::Waiting && asks) {
+            return Ok(());
+        }
+        if !news(&mut events, run, deadline).await {
+            return Ok(());
+        }
+    }
+}
+
+/// How long to wait for an event; another process may drive the run.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Waits for the next event of a run; false once the time is up.
+async fn news(
+    events: &mut Receiver<Arc<PublishedEvent>>,
+    run: &RunId,
+    deadline: tokio::time::Instant,
+) -> bool {
+    let look = (tokio::time::Instant::now() + LOOK).min(deadline);
+    let heard = async {
+        while let Ok(event) = events.recv().await {
+            if event.run == *run {
+                return;
+            }
+        }
+    };
+    drop(tokio::time::timeout_at(look, heard).await);
+    tokio::time::Instant::now() < deadline
+}
+
 type Work = Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>;
 
 fn future(app: &App, work: RunWork, attention: Attention) -> Done<Work> {
@@ -145,9 +223,12 @@ impl Drive {
     /// Waits for the next change. A caller may drop the future and call again; nothing is lost.
     pub async fn next(&mut self) -> Done<Update> {
         loop {
+            // Other runs of this process are heard too.
+            let admitted = self.admitted.get();
+            let own = |event: &Arc<PublishedEvent>| admitted == Some(&event.run);
             if let Some(ended) = &self.ended {
                 let events = &mut self.events;
-                let rest = std::iter::from_fn(|| events.try_recv().ok());
+                let rest = std::iter::from_fn(|| events.try_recv().ok()).filter(own);
                 let mut rest = rest.filter_map(|event| Progress::read(&event));
                 return Ok(match rest.next() {
                     Some(progress) => Update::Progress(progress),
@@ -160,7 +241,9 @@ impl Drive {
             tokio::select! {
                 biased;
                 event = self.events.recv() => {
-                    let progress = event.ok().and_then(|event| Progress::read(&event));
+                    let admitted = self.admitted.get();
+                    let own = event.ok().filter(|event| admitted == Some(&event.run));
+                    let progress = own.and_then(|event| Progress::read(&event));
                     if let Some(progress) = progress {
                         return Ok(Update::Progress(progress));
                     }

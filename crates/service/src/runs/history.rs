@@ -70,6 +70,17 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
 }
 
 impl RunPages<'_> {
+    /// The same list behind the page that a cursor ended.
+    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+        self.end = Some(PageEnd(read_cursor(cursor)?));
+        Ok(self)
+    }
+
+    /// Where the last page ended.
+    pub fn cursor(&self) -> Option<String> {
+        self.end.map(|PageEnd(end)| end.to_string())
+    }
+
     /// The next runs, at most so many.
     pub fn next(&mut self, limit: u32) -> Done<Vec<ListedRun>> {
         let filter = RunFilter {
@@ -99,6 +110,15 @@ impl RunPages<'_> {
             .block_on(count)
             .map_err(|error| store::failure(&error))
     }
+}
+
+/// The place that a cursor names.
+pub(crate) fn read_cursor(cursor: &str) -> Done<i64> {
+    let wrong = || {
+        let message = format!("`{cursor}` is not a cursor");
+        Failure::input("invalid_input", message).hint("use `next_cursor` of the page before")
+    };
+    cursor.parse().map_err(|_| wrong())
 }
 
 /// A run with its steps.

@@ -3,21 +3,24 @@
 mod drive;
 #[cfg(test)]
 mod events_tests;
+mod feed;
 mod history;
 mod progress;
 #[cfg(test)]
 mod progress_tests;
 mod start;
 
-pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, drive};
+pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, begin, drive, wait};
+pub use feed::{EventBell, FeedPage, events_after, newest_event};
+pub(crate) use history::read_cursor;
 pub use history::{
     CancelResult, EventStream, NewEvents, PruneMode, RunPages, RunQuery, cancel, check_skill,
     detail, events, export, list, prune, show,
 };
 pub use progress::{Change, Progress};
 pub use start::{
-    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, dry_run, planned_steps, prepare,
-    queue, read_input_file, remaining_steps,
+    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, admit, dry_run, planned_steps,
+    prepare, queue, read_input_file, remaining_steps,
 };
 
 use deft_store::RunRow;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{DETACHED, Error, Fire};
+use deft_engine::{Admission, DETACHED, Error, Fire};
 use deft_model::{InputType, Object};
 use deft_wire::dry_run::DryRun;
 use deft_wire::run::{RunView, StepStatus};
@@ -163,6 +163,15 @@ pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
     };
     let admitted = app.block_on(app.engine.admit(start.into()));
     view(admitted.map_err(|error| app::failure(&error))?.run())
+}
+
+/// Stores a run for this daemon, with the cause that it is given. Also says whether a run with its key was there
+/// already.
+pub fn admit(app: &App, start: StartRun) -> Done<(RunView, bool)> {
+    let admitted = app.block_on(app.engine.admit(start.into()));
+    let admitted = admitted.map_err(|error| app::failure(&error))?;
+    let existing = matches!(admitted, Admission::Existing(_));
+    Ok((view(admitted.run())?, existing))
 }
 
 /// Reads a file with inputs. Only regular files are read, up to a limit.

@@ -135,9 +135,16 @@ pub(super) fn locate<'a>(
     if found.peek().is_none() {
         return Vec::new();
     }
-    let text = read_text(path);
-    let lines = Lines::new(&text);
-    found.map(|one| finding(one, &lines)).collect()
+    locate_in(&read_text(path), found)
+}
+
+/// The same for a text.
+pub(super) fn locate_in<'a>(
+    text: &str,
+    found: impl IntoIterator<Item = &'a Diagnostic>,
+) -> Vec<Finding> {
+    let lines = Lines::new(text);
+    found.into_iter().map(|one| finding(one, &lines)).collect()
 }
 
 fn finding(found: &Diagnostic, lines: &Lines<'_>) -> Finding {

@@ -15,6 +15,7 @@ mod list;
 mod overview;
 mod prompt;
 mod show;
+mod source;
 mod surroundings;
 mod switch;
 mod validate;
@@ -31,11 +32,12 @@ pub use list::{SkillListing, SkillQuery};
 pub use overview::overview;
 pub use prompt::{prompt, prompt_folders, prompt_tool};
 pub use show::SkillPage;
+pub use source::{source, write_source};
 pub use switch::{
     DeletedFrom, Deletion, SwitchedOffTool, SwitchedSkill, delete, disable, enable, find_deletion,
     restore,
 };
-pub use validate::{ValidationProfile, validate, validate_file};
+pub use validate::{ValidationProfile, validate, validate_file, validate_text};
 pub use watch::{SkillFileChange, SkillWatch};
 
 pub(crate) use examine::{SkillHealth, health};

@@ -10,10 +10,11 @@ use deft_registry::{
 use deft_skillfile::{
     Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, Severity, has_errors, parse,
 };
+use deft_wire::diagnostic::ValidatedFile;
 use deft_wire::{Done, Failure};
 use rayon::prelude::*;
 
-use super::finding::{CheckedFile, locate};
+use super::finding::{CheckedFile, locate, locate_in};
 use super::surroundings::check_surroundings;
 use crate::workspace::Workspace;
 
@@ -155,15 +156,17 @@ impl Validator {
 }
 
 /// One file that the caller names. It is meant to be a skill, so a file that is none is an error here.
-fn check_file(path: &Path, profile: ValidationProfile, moment: &Moment) -> Done<Draft> {
-    let name = file_name(path);
-    if FileKind::from_name(name).is_none() {
-        return Err(Failure::input(
-            "not_a_skill",
-            format!("`{}` is not a skill file", path.display()),
-        )
-        .hint("deft knows SKILL.md, AGENT.md, *.md, *.yaml, *.yml and *.json"));
+fn check_kind(path: &Path) -> Done<()> {
+    if FileKind::from_name(file_name(path)).is_some() {
+        return Ok(());
     }
+    let message = format!("`{}` is not a skill file", path.display());
+    Err(Failure::input("not_a_skill", message)
+        .hint("deft knows SKILL.md, AGENT.md, *.md, *.yaml, *.yml and *.json"))
+}
+
+fn check_file(path: &Path, profile: ValidationProfile, moment: &Moment) -> Done<Draft> {
+    check_kind(path)?;
     let profile = match profile {
         ValidationProfile::Deft => Profile::Deft,
         ValidationProfile::AgentSkills => Profile::AgentSkills,
@@ -187,6 +190,16 @@ fn check_strictly(folder: &Path, moment: &Moment) -> Vec<Draft> {
 }
 
 fn read(path: &Path, profile: Profile, moment: &Moment) -> Draft {
+    let content = read_regular(path, MAX_FILE_BYTES);
+    read_content(path, content.as_deref(), profile, moment)
+}
+
+fn read_content(
+    path: &Path,
+    content: Result<&[u8], &std::io::Error>,
+    profile: Profile,
+    moment: &Moment,
+) -> Draft {
     let file = file_name(path);
     let folder = folder_of(path);
     let parent = folder.as_deref();
@@ -203,18 +216,32 @@ fn read(path: &Path, profile: Profile, moment: &Moment) -> Draft {
         diagnostics: Vec::new(),
         properties: None,
     };
-    match read_regular(path, MAX_FILE_BYTES) {
+    match content {
         Ok(bytes) => {
-            let parsed = parse(&bytes, &place, profile, moment);
+            let parsed = parse(bytes, &place, profile, moment);
             if matches!(parsed.document, Some(Document::Domain(_))) {
                 draft.dialect = "domain";
             }
             draft.diagnostics = parsed.diagnostics;
             draft.properties = parsed.properties;
         }
-        Err(problem) => draft.diagnostics.push(refusal(&problem)),
+        Err(problem) => draft.diagnostics.push(refusal(problem)),
     }
     draft
+}
+
+/// Checks a text as if it were the file with this path.
+pub fn validate_text(path: &Path, text: &str) -> Done<ValidatedFile> {
+    check_kind(path)?;
+    let draft = read_content(path, Ok(text.as_bytes()), Profile::Deft, &system_moment());
+    let checked = CheckedFile {
+        findings: locate_in(text, &draft.diagnostics),
+        shown: draft.shown,
+        path: draft.path,
+        dialect: draft.dialect,
+        properties: draft.properties,
+    };
+    Ok(checked.view())
 }
 
 fn file_name(path: &Path) -> &str {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::lock::Lock;
 use crate::workspace::Workspace;
-use crate::{approvals, budget, schedule, skills, store};
+use crate::{approvals, budget, listener, schedule, skills, store};
 
 /// The most fires that are shown.
 const MOST_FIRES: usize = 5;
@@ -40,6 +40,11 @@ struct FileState {
     overview: Overview,
     scheduled: usize,
     next: Vec<NextFire>,
+}
+
+/// Whether the store of a home answers.
+pub async fn is_ready(app: &App) -> bool {
+    app.engine.store().version().await.is_ok()
 }
 
 /// The state of a home, once.
@@ -156,6 +161,7 @@ fn daemon(app: &App) -> DaemonStatus {
             running: false,
             pid: None,
             since: None,
+            api: None,
         };
     };
     let file = std::fs::metadata(app.home().join("deft.lock"));
@@ -164,5 +170,6 @@ fn daemon(app: &App) -> DaemonStatus {
         running: true,
         pid: holder.parse().ok(),
         since: since.and_then(|at| Timestamp::try_from(at).ok()),
+        api: listener::find(app.home()),
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::WithWarnings;
 use crate::app::App;
 use crate::daemon;
+use crate::doorbell::{self, Ring};
 use crate::lock::Lock;
 use crate::router::CatalogRouter;
 use crate::runtime;
@@ -84,17 +85,40 @@ fn call_in_engine(
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Done<WithWarnings<CalledTool>> {
     let app = App::open(workspace)?;
+    let value = call_open(&app, request, interrupt);
+    app.close();
+    Ok(WithWarnings {
+        value,
+        warnings: Vec::new(),
+    })
+}
+
+/// Calls a tool in an engine that stays open. A daemon beside it hears of new work.
+pub fn call_open(
+    app: &App,
+    request: ToolRequest,
+    interrupt: impl Future<Output = ()> + Send + 'static,
+) -> CalledTool {
     let plans = daemon::plans(&request.tool);
     let result = app.block_on(send(app.engine.router(), request, interrupt));
     let is_up = Lock::holder(app.home()).is_some();
-    app.close();
-    Ok(WithWarnings {
-        value: CalledTool {
-            needs_daemon: result.is_ok() && plans && !is_up,
-            result: finish(result, false),
-        },
-        warnings: Vec::new(),
-    })
+    if plans && is_up {
+        doorbell::ring(app.home(), Ring::Work);
+    }
+    CalledTool {
+        needs_daemon: result.is_ok() && plans && !is_up,
+        result: finish(result, false),
+    }
+}
+
+/// Calls a tool with the servers of a daemon.
+pub async fn call_live(app: &App, request: ToolRequest) -> Result<ToolReply, CallFailure> {
+    let router = app.engine.router();
+    let name = request.tool.clone();
+    let result = send(router, request, std::future::pending()).await;
+    let found = router.find(&name);
+    let misnamed = matches!(found, ToolLookup::Missing { .. } | ToolLookup::Ambiguous(_));
+    finish(result, misnamed)
 }
 
 async fn send(

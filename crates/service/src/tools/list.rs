@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::WithWarnings;
 use super::approval::{self, ApprovalState};
+use crate::app::App;
 use crate::doorbell::{self, Ring};
 use crate::router::CatalogRouter;
 use crate::store;
@@ -75,8 +76,8 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
     tools.truncate(query.limit.unwrap_or(usize::MAX));
     let list = ToolList {
         tools: tools.iter().map(summary).collect(),
-        disabled: disabled(&opened, query),
-        not_asked: never_asked(&opened, &home),
+        disabled: disabled(&opened.router, query),
+        not_asked: never_asked(&opened.router, &home),
         failed: failed.into_iter().map(failed_server).collect(),
     };
     Ok(WithWarnings::close(list, opened).await)
@@ -103,23 +104,55 @@ pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownT
 pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
     let home = workspace.home_to_read()?;
     let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
-    let catalog = serde_json::from_value(opened.router.catalog()).map_err(|problem| {
-        Failure::internal(
-            "catalog",
-            format!("the catalog has another shape: {problem}"),
-        )
-    })?;
     let view = CatalogView {
-        catalog,
-        not_asked: never_asked(&opened, &home),
+        catalog: read_catalog(&opened.router)?,
+        not_asked: never_asked(&opened.router, &home),
     };
     Ok(WithWarnings::close(view, opened).await)
 }
 
+fn read_catalog(router: &Router) -> Done<ToolCatalog> {
+    serde_json::from_value(router.catalog()).map_err(|problem| {
+        Failure::internal(
+            "catalog",
+            format!("the catalog has another shape: {problem}"),
+        )
+    })
+}
+
+/// The tools as a daemon knows them now.
+pub fn list_live(app: &App, workspace: &Workspace, query: &ToolQuery) -> Done<ToolList> {
+    let home = workspace.home_to_read()?;
+    if let Some(server) = &query.server {
+        check_server(server, &home)?;
+    }
+    let router = app.engine.router();
+    let mut tools = router.list();
+    tools.retain(|tool| is_wanted(tool, query));
+    Ok(ToolList {
+        tools: tools.iter().map(summary).collect(),
+        disabled: disabled(router, query),
+        not_asked: never_asked(router, &home),
+        failed: Vec::new(),
+    })
+}
+
+/// One tool as a daemon knows it now.
+pub fn show_live(app: &App, name: &str) -> Done<ToolView> {
+    let tool = find(app.engine.router(), name)?;
+    let grant = app.block_on(approval::find(&**app.engine.store(), &tool));
+    Ok(view(&tool, approval::view(&tool, grant.as_ref())))
+}
+
+/// The overview that models get from a daemon.
+pub fn catalog_live(app: &App) -> Done<ToolCatalog> {
+    read_catalog(app.engine.router())
+}
+
 /// Tools that servers list and that cannot be used.
-fn disabled(opened: &CatalogRouter, query: &ToolQuery) -> Vec<DisabledTool> {
+fn disabled(router: &Router, query: &ToolQuery) -> Vec<DisabledTool> {
     let wanted = query.server.as_deref();
-    let servers = opened.router.health().into_iter();
+    let servers = router.health().into_iter();
     servers
         .filter(|health| wanted.is_none_or(|wanted| health.server == wanted))
         .flat_map(|health| {
@@ -163,8 +196,8 @@ fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
 }
 
 /// Enabled servers about which nothing is known.
-fn never_asked(opened: &CatalogRouter, home: &Home) -> Vec<String> {
-    let known = opened.router.health();
+fn never_asked(router: &Router, home: &Home) -> Vec<String> {
+    let known = router.health();
     let unknown = known
         .into_iter()
         .filter(|server| server.protocol.is_none() && server.state != ServerState::Disabled);

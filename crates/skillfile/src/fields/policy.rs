@@ -83,6 +83,11 @@ pub(crate) const POLICY: &[Field] = &[
         "names of secrets its tools may be given",
     ),
     optional("tests", Kind::List, "cases for `deft skills test`"),
+    optional(
+        "expose",
+        Kind::Truth,
+        "true offers the skill to other programs as a tool of its own",
+    ),
 ];
 
 /// A remedy.

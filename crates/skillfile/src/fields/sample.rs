@@ -12,7 +12,8 @@ use crate::yaml;
 pub(crate) fn sample(field: &Field) -> Value {
     match field.kind {
         Kind::Text | Kind::Filled | Kind::Name => json!("text"),
-        Kind::Truth => json!(false),
+        // A value that is not the default.
+        Kind::Truth => json!(field.name == "expose"),
         Kind::Count | Kind::Positive | Kind::Integer => json!(7),
         Kind::Number => json!(0.5),
         Kind::Texts | Kind::List | Kind::Choices | Kind::Loop => json!(["one", "two"]),

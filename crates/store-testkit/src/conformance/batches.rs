@@ -9,6 +9,7 @@ use super::support::{
 use deft_store::{AdmissionResult, Answer, Batch, Error, Lease, Store, Write};
 
 pub(super) async fn events_are_numbered_without_gaps(store: &dyn Store) {
+    assert_eq!(store.newest_event().await.unwrap(), 0);
     let one = start(store, "r1", "a").await;
     let two = start(store, "r2", "a").await;
     let first = append(store, &one, events(&["a", "b"])).await.first_seq;
@@ -21,6 +22,7 @@ pub(super) async fn events_are_numbered_without_gaps(store: &dyn Store) {
     let stored = store.events(Some(&id("r1")), 0, 100).await.unwrap();
     let seqs: Vec<u64> = stored.iter().map(|event| event.seq).collect();
     assert_eq!(seqs, [first, first + 1, third, third + 1, third + 2]);
+    assert_eq!(store.newest_event().await.unwrap(), third + 2);
     let kinds: Vec<&str> = stored.iter().map(|event| event.kind.as_str()).collect();
     assert_eq!(kinds, ["a", "b", "d", "e", "f"]);
     let wanted = event("a");

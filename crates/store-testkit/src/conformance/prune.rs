@@ -78,6 +78,7 @@ pub(super) async fn everything_of_a_run_goes_with_it(store: &dyn Store) {
     // Numbers of events are never given again.
     let appended = append(store, &kept, events(&["four"])).await;
     assert_eq!(appended.first_seq, 4);
+    assert_eq!(store.newest_event().await.unwrap(), 4);
 }
 
 pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {

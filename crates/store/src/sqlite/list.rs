@@ -117,6 +117,12 @@ fn one_of<T: Choice>(column: &str, choices: &[T]) -> Option<String> {
     (!words.is_empty()).then(|| format!("{column} IN ({})", words.join(", ")))
 }
 
+pub(super) fn newest_event(db: &Connection) -> Result<u64, Fault> {
+    let mut newest = db.prepare_cached("SELECT coalesce(max(seq), 0) FROM event")?;
+    let newest: i64 = newest.query_row([], |row| row.get(0))?;
+    Ok(u64::try_from(newest).unwrap_or_default())
+}
+
 pub(super) fn paused(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
     // As the index says it; see `PAUSES`.
     let sql = "SELECT id FROM run WHERE id = ?1 AND EXISTS \

@@ -214,12 +214,12 @@ async fn a_newer_format_is_refused() {
     other.pragma_update(None, "user_version", 7).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 7, this deft knows formats up to 5",
+        "the database `{}` has format 7, this deft knows formats up to 6",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);
     assert!(error.hint().is_some());
-    other.pragma_update(None, "user_version", 5).unwrap();
+    other.pragma_update(None, "user_version", 6).unwrap();
     let run = open(&path).run(&RunId::new("r1")).await.unwrap();
     assert!(run.is_some());
 }
@@ -242,7 +242,7 @@ async fn old_reasons_to_wait_get_a_kind() {
     }
     drop(store);
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; PRAGMA user_version = 4;")
+    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; DROP INDEX event_pause; PRAGMA user_version = 4;")
         .unwrap();
     for (n, (text, _)) in reasons.iter().enumerate() {
         let sql = "UPDATE run SET status = 'waiting', waiting_for = ?2 WHERE id = ?1";

@@ -5,6 +5,8 @@ mod import;
 mod list;
 mod probe;
 
+use std::process::ExitCode;
+
 use deft_service::servers::ImportOptions;
 
 use crate::args::{Global, Mcp};
@@ -14,6 +16,10 @@ use crate::output::Output;
 pub(crate) fn run(command: &Mcp, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
     match command {
+        Mcp::Serve => {
+            deft_server::mcp::serve_stdio(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Mcp::List => list::run(&workspace, output),
         Mcp::Probe { name } => probe::run(name.as_deref(), &workspace, output),
         Mcp::Add(args) => edit::add(args, &workspace, output),

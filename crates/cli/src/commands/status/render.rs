@@ -174,12 +174,18 @@ impl Frame<'_> {
         }
         let since = daemon.since.map(|at| format!(" since {}", self.short(at)));
         let pid = daemon.pid.map(|pid| format!(", process {pid}"));
+        let api = daemon.api.as_ref();
+        let url = api.and_then(|api| api.url.as_ref());
         let text = format!(
-            "running{}{}",
+            "running{}{}{}",
             since.unwrap_or_default(),
-            pid.unwrap_or_default()
+            pid.unwrap_or_default(),
+            url.map_or(String::new(), |url| format!(", {url}")),
         );
-        Row::new([text]).painted(GREEN)
+        match api.and_then(|api| api.problem.as_ref()) {
+            Some(problem) => Row::new([format!("{text}; no API: {problem}")]).painted(YELLOW),
+            None => Row::new([text]).painted(GREEN),
+        }
     }
 
     fn next(&self) -> Vec<Row> {

@@ -90,6 +90,10 @@ impl RunHistory for Memory {
         self.read(move |state| state.list(&all, None).runs.len() as u64)
     }
 
+    fn newest_event(&self) -> Answer<'_, u64> {
+        self.read(|state| u64::try_from(state.events.len()).unwrap_or(u64::MAX))
+    }
+
     fn paused_runs(&self, mut runs: Vec<RunId>) -> Answer<'_, Vec<RunId>> {
         self.read(move |state| {
             runs.retain(|run| {

@@ -96,6 +96,10 @@ impl RunHistory for Sqlite {
         self.readers.read(move |db| list::count(db, &filter))
     }
 
+    fn newest_event(&self) -> Answer<'_, u64> {
+        self.readers.read(list::newest_event)
+    }
+
     fn paused_runs(&self, runs: Vec<RunId>) -> Answer<'_, Vec<RunId>> {
         self.readers.read(move |db| list::paused(db, &runs))
     }

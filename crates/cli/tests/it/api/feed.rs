@@ -1,0 +1,285 @@
+//! Live events: server-sent events and the WebSocket.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::client::Api;
+use crate::daemon::{Daemon, used_home};
+use crate::support::World;
+
+const HELLO: &str = "\
+name: hello
+description: Says hello
+steps:
+  - {id: say, tool: log, args: {message: hello}}
+";
+
+const ASKING: &str = "\
+name: asking
+description: Asks first
+steps:
+  - {id: say, tool: log, args: {message: done}}
+confirmations:
+  - {step: say, message: \"Go on?\"}
+";
+
+fn world() -> World {
+    let world = used_home();
+    world
+        .write("home/skills/hello.yaml", HELLO)
+        .write("home/skills/asking.yaml", ASKING);
+    world
+}
+
+/// A WebSocket client with the few parts of the protocol that are needed here.
+struct Socket {
+    stream: TcpStream,
+}
+
+impl Socket {
+    fn open(api: &Api, path: &str) -> Self {
+        let mut stream = api.connect();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+            api.address
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
+        }
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+        Self { stream }
+    }
+
+    fn frame(&mut self) -> (u8, Vec<u8>) {
+        let mut head = [0; 2];
+        self.stream.read_exact(&mut head).unwrap();
+        let length = match head[1] {
+            126 => {
+                let mut bytes = [0; 2];
+                self.stream.read_exact(&mut bytes).unwrap();
+                u16::from_be_bytes(bytes).into()
+            }
+            127 => {
+                let mut bytes = [0; 8];
+                self.stream.read_exact(&mut bytes).unwrap();
+                usize::try_from(u64::from_be_bytes(bytes)).unwrap()
+            }
+            short => short.into(),
+        };
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).unwrap();
+        (head[0] & 0x0f, body)
+    }
+
+    /// The next message.
+    fn next(&mut self) -> Value {
+        loop {
+            let (kind, body) = self.frame();
+            if kind == 1 {
+                return serde_json::from_slice(&body).unwrap();
+            }
+        }
+    }
+
+    /// Reads until a message of a type; gives all of them.
+    fn until(&mut self, kind: &str) -> Vec<Value> {
+        let mut seen = Vec::new();
+        loop {
+            seen.push(self.next());
+            if seen.last().unwrap()["type"] == kind {
+                return seen;
+            }
+        }
+    }
+
+    /// Closes, and waits for the close of the other side.
+    fn say_goodbye(mut self) {
+        self.stream.write_all(&[0x88, 0x80, 0, 0, 0, 0]).unwrap();
+        while self.frame().0 != 8 {}
+    }
+
+    fn send(&mut self, text: &str) {
+        let mut frame = vec![0x81];
+        let length = u16::try_from(text.len()).unwrap();
+        match u8::try_from(length) {
+            Ok(short) if short < 126 => frame.push(0x80 | short),
+            _ => {
+                frame.push(0x80 | 0x7e);
+                frame.extend(length.to_be_bytes());
+            }
+        }
+        // A mask of zeros leaves the text as it is.
+        frame.extend([0; 4]);
+        frame.extend(text.as_bytes());
+        self.stream.write_all(&frame).unwrap();
+    }
+}
+
+fn start(api: &Api, skill: &str) -> Value {
+    let body = json!({"skill": skill}).to_string();
+    let headers = [("Content-Type", "application/json")];
+    let reply = api.send("POST", "/api/v1/runs?wait=20", &headers, body.as_bytes());
+    reply.json()["run"].clone()
+}
+
+fn seqs(events: &[Value]) -> Vec<u64> {
+    events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_socket_gets_stored_events_then_live_ones_each_once() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    start(&api, "hello");
+    let token = format!("token={}", api.token);
+    let mut socket = Socket::open(&api, &format!("/?after=0&{token}"));
+    let stored = socket.until("skill_completed");
+    assert_eq!(stored[0]["type"], "skill_started");
+    start(&api, "hello");
+    let live = socket.until("skill_completed");
+    assert_eq!(live[0]["type"], "skill_started");
+    // A run of another process comes too.
+    assert_eq!(world.code(&["run", "hello", "--quiet"]), 0);
+    let other = socket.until("skill_completed");
+    let all = [stored, live, other].concat();
+    let order = seqs(&all);
+    assert!(order.is_sorted_by(|one, other| one < other), "{order:?}");
+    // A second client that begins in the middle gets the rest, and one that begins now gets nothing old.
+    let middle = order[2];
+    let mut second = Socket::open(&api, &format!("/ws?after={middle}&skill=hello&{token}"));
+    let rest: Vec<u64> = order.iter().copied().filter(|seq| *seq > middle).collect();
+    let mut got = Vec::new();
+    while got.len() < rest.len() {
+        got.push(second.next()["seq"].as_u64().unwrap());
+    }
+    assert_eq!(got, rest);
+    let mut fresh = Socket::open(&api, &format!("/ws?{token}"));
+    start(&api, "hello");
+    let first = fresh.next();
+    assert!(first["seq"].as_u64() > order.last().copied(), "{first}");
+    fresh.say_goodbye();
+    daemon.stop();
+}
+
+#[test]
+fn no_event_is_lost_or_doubled_while_clients_join() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let token = format!("token={}", api.token);
+    std::thread::scope(|scope| {
+        let runs = scope.spawn(|| (0..20).for_each(|_| drop(start(&api, "hello"))));
+        let clients: Vec<_> = (0..4)
+            .map(|_| {
+                let mut socket = Socket::open(&api, &format!("/ws?after=0&{token}"));
+                scope.spawn(move || {
+                    let mut seen = Vec::new();
+                    let mut ended = 0;
+                    while ended < 20 {
+                        let event = socket.next();
+                        ended += usize::from(event["type"] == "skill_completed");
+                        seen.push(event["seq"].as_u64().unwrap());
+                    }
+                    seen
+                })
+            })
+            .collect();
+        runs.join().unwrap();
+        let mut all: Vec<Vec<u64>> = Vec::new();
+        for client in clients {
+            all.push(client.join().unwrap());
+        }
+        assert!(all[0].is_sorted_by(|one, other| one < other));
+        assert!(all.iter().all(|one| *one == all[0]));
+    });
+    daemon.stop();
+}
+
+#[test]
+fn a_question_is_answered_on_the_socket() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let mut socket = Socket::open(&api, &format!("/ws?token={}", api.token));
+    let run = start(&api, "asking");
+    let asked = socket.until("confirmation_required");
+    let asked = asked.last().unwrap();
+    assert_eq!(asked["execution_id"], run["id"]);
+    for bad in [
+        "nonsense",
+        "{}",
+        r#"{"type":"confirm","id":"x","answer":"yes"}"#,
+    ] {
+        socket.send(bad);
+        assert_eq!(socket.next()["type"], "error", "{bad}");
+    }
+    let answer = json!({"type": "confirm", "id": run["id"], "answer": "yes"});
+    socket.send(&answer.to_string());
+    let seen = socket.until("skill_completed");
+    let reply = seen.iter().find(|one| one["type"] == "confirmed").unwrap();
+    assert_eq!(reply["approval"]["by"], "api (owner)");
+    assert!(
+        seen.iter()
+            .any(|one| one["type"] == "confirmation_answered")
+    );
+    let said = daemon.stop();
+    assert!(!said.contains(&api.token), "{said}");
+}
+
+#[test]
+fn plain_curl_gets_server_sent_events() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    start(&api, "hello");
+    let read = |header: &str, path: &str, wanted: usize| -> Vec<Value> {
+        let mut stream = api.connect();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n{header}\r\n",
+            api.address, api.token
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let data = lines.filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
+        data.take(wanted).collect()
+    };
+    let all = read("", "/api/v1/events?after=0", 4);
+    assert_eq!(all[0]["type"], "skill_started");
+    let last = format!("Last-Event-ID: {}\r\n", all[0]["seq"]);
+    let rest = read(&last, "/api/v1/events", 3);
+    assert_eq!(rest, all[1..]);
+    assert_eq!(api.get("/api/v1/events?after=x").status, 400);
+    assert_eq!(api.get("/ws").status, 404);
+    daemon.stop();
+}
+
+/// A client that never reads does not keep the others from their events.
+#[test]
+fn a_client_that_does_not_read_affects_no_other() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let token = format!("token={}", api.token);
+    let stalled: Vec<Socket> = (0..10)
+        .map(|_| Socket::open(&api, &format!("/ws?after=0&{token}")))
+        .collect();
+    let mut socket = Socket::open(&api, &format!("/ws?{token}"));
+    for _ in 0..20 {
+        start(&api, "hello");
+        socket.until("skill_completed");
+    }
+    drop(stalled);
+    daemon.stop();
+}

@@ -1,0 +1,359 @@
+//! What the API can do: runs, skills, schedules, questions, tools and the home.
+
+use serde_json::{Value, json};
+
+use super::client::{Api, Reply};
+use crate::daemon::{Daemon, used_home, wait_for};
+use crate::support::{SKILL, WORKFLOW, World};
+
+/// Writes a log line, with an input.
+const NOTE: &str = "\
+name: note
+description: Writes a line
+inputs:
+  - {name: text, type: string, required: true}
+steps:
+  - {id: say, tool: log, args: {message: \"{{ inputs.text }}\"}}
+outputs:
+  said: \"{{ inputs.text }}\"
+";
+
+/// Asks before its only step.
+const ASKING: &str = "\
+name: asking
+description: Asks first
+steps:
+  - {id: say, tool: log, args: {message: done}}
+confirmations:
+  - {step: say, message: \"Go on?\"}
+";
+
+fn world() -> World {
+    let world = used_home();
+    world
+        .write("home/skills/note.yaml", NOTE)
+        .write("home/skills/asking.yaml", ASKING)
+        .write("home/skills/report.yaml", WORKFLOW)
+        .write("home/skills/greet/SKILL.md", SKILL);
+    world
+}
+
+impl Api {
+    fn post(&self, path: &str, body: &Value) -> Reply {
+        self.post_with(path, body, &[])
+    }
+
+    fn post_with(&self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Reply {
+        let json = [("Content-Type", "application/json")];
+        let headers = [&json, headers].concat();
+        self.send("POST", path, &headers, body.to_string().as_bytes())
+    }
+
+    fn put(&self, path: &str, body: &Value) -> Reply {
+        let json = [("Content-Type", "application/json")];
+        self.send("PUT", path, &json, body.to_string().as_bytes())
+    }
+
+    /// The document at an address that has one.
+    fn read(&self, path: &str) -> Value {
+        let reply = self.get(path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.json());
+        reply.json()
+    }
+}
+
+#[test]
+fn a_run_is_started_once_per_key_and_waited_for() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let body = json!({"skill": "note", "inputs": {"text": "hi"}});
+    let key = [("Idempotency-Key", "k-1")];
+    let first = api.post_with("/api/v1/runs?wait=20", &body, &key);
+    assert_eq!(first.status, 200, "{}", first.json());
+    let run = first.json()["run"].clone();
+    assert_eq!(
+        (&run["outcome"], &run["cause"]),
+        (&json!("success"), &json!("api"))
+    );
+    assert_eq!(
+        (&run["key"], &run["outputs"]["said"]),
+        (&json!("k-1"), &json!("hi"))
+    );
+    let again = api.post_with("/api/v1/runs", &body, &key);
+    assert_eq!(again.json()["run"]["id"], run["id"]);
+    let id = run["id"].as_str().unwrap();
+    let taken = api.post_with("/api/v1/runs", &json!({"skill": "report"}), &key);
+    assert_eq!(
+        (taken.status, &taken.json()["code"]),
+        (409, &json!("key_taken"))
+    );
+
+    let shown = api.read(&format!("/api/v1/runs/{id}"));
+    assert_eq!(shown["run"]["steps"][0]["status"], "success");
+    // The command line says the same.
+    let cli = world.json(&["runs", "show", id, "--json"]);
+    assert_eq!(shown, cli);
+    let events = api.read(&format!("/api/v1/runs/{id}/events"));
+    assert_eq!(events["events"][0]["type"], "skill_started");
+    let export = api.read(&format!("/api/v1/runs/{id}/export"));
+    assert!(!export["journal"].as_array().unwrap().is_empty());
+    let over = api.post(&format!("/api/v1/runs/{id}/cancel"), &json!({}));
+    assert_eq!(over.json()["was_over"], true);
+    let resumed = api.post(&format!("/api/v1/runs/{id}/resume"), &json!({}));
+    assert_eq!(
+        (resumed.status, &resumed.json()["code"]),
+        (409, &json!("not_resumable"))
+    );
+    let rerun = api.post(&format!("/api/v1/runs/{id}/rerun?wait=20"), &json!({}));
+    assert_eq!(rerun.status, 200, "{}", rerun.json());
+    assert_eq!(rerun.json()["run"]["parent"], id);
+    let plan = api.post("/api/v1/runs/plan", &body);
+    assert_eq!(plan.json()["dry_run"], true);
+    daemon.stop();
+}
+
+#[test]
+fn runs_are_listed_page_by_page() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    for number in 0..5 {
+        let body = json!({"skill": "note", "inputs": {"text": number.to_string()}});
+        assert_eq!(api.post("/api/v1/runs?wait=20", &body).status, 200);
+    }
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = api.read(&format!("/api/v1/runs?skill=note&limit=2{cursor}"));
+        let runs = page["runs"].as_array().unwrap();
+        seen.extend(
+            runs.iter()
+                .map(|run| run["inputs"]["text"].as_str().unwrap().to_owned()),
+        );
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, ["4", "3", "2", "1", "0"]);
+    assert_eq!(api.read("/api/v1/runs?outcome=error")["runs"], json!([]));
+    let wrong = api.get("/api/v1/runs?outcome=fine");
+    assert_eq!(
+        (wrong.status, &wrong.json()["code"]),
+        (400, &json!("invalid_input"))
+    );
+    assert_eq!(api.get("/api/v1/runs?cursor=x").status, 400);
+    assert_eq!(api.get("/api/v1/runs?colour=red").status, 400);
+    daemon.stop();
+}
+
+#[test]
+fn a_question_is_answered() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let asked = api.post("/api/v1/runs?wait=20", &json!({"skill": "asking"}));
+    assert_eq!(asked.status, 202, "{}", asked.json());
+    let listed = api.read("/api/v1/approvals");
+    let id = listed["approvals"][0]["id"].as_str().unwrap().to_owned();
+    let answered = api.post(&format!("/api/v1/approvals/{id}/approve"), &json!({}));
+    assert_eq!(answered.status, 200, "{}", answered.json());
+    assert_eq!(answered.json()["approval"]["by"], "api (owner)");
+    let run = asked.json()["run"]["id"].as_str().unwrap().to_owned();
+    wait_for("the run", || {
+        let run = api.read(&format!("/api/v1/runs/{run}"));
+        (run["run"]["outcome"] == "success").then_some(())
+    });
+    let again = api.post(&format!("/api/v1/approvals/{id}/reject"), &json!({}));
+    assert_eq!(
+        (again.status, &again.json()["code"]),
+        (409, &json!("already_answered"))
+    );
+    daemon.stop();
+}
+
+#[test]
+fn a_skill_file_is_written_unless_it_changed() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let listed = api.read("/api/v1/skills?search=line");
+    assert_eq!(listed["skills"][0]["id"], "note", "{listed:#}");
+    let source = api.read("/api/v1/skills/note/source");
+    assert_eq!(
+        (&source["text"], &source["writable"]),
+        (&json!(NOTE), &json!(true))
+    );
+    let write = |text: &str, hash: &Value| {
+        let body = json!({"text": text, "base_hash": hash});
+        api.put("/api/v1/skills/note/source", &body)
+    };
+    let new = NOTE.replace("Writes a line", "Writes one line");
+    let written = write(&new, &source["hash"]);
+    assert_eq!(written.status, 200, "{}", written.json());
+    assert_eq!(world.read("home/skills/note.yaml"), new);
+    let late = write(NOTE, &source["hash"]);
+    assert_eq!(
+        (late.status, &late.json()["code"]),
+        (409, &json!("changed_file"))
+    );
+    let broken = write("name: note\nsteps: 3\n", &written.json()["hash"]);
+    assert_eq!(
+        (broken.status, &broken.json()["code"]),
+        (400, &json!("invalid_skill"))
+    );
+    assert_eq!(world.read("home/skills/note.yaml"), new);
+
+    let checked = json!({"path": "x.yaml", "text": "name: x\nsteps: 3\n"});
+    let checked = api.post("/api/v1/skills/validate", &checked);
+    assert_eq!(checked.json()["ok"], false, "{}", checked.json());
+    for path in ["../x.yaml", "/etc/passwd", "", "a/../../x.yaml"] {
+        let body = json!({"path": path, "text": ""});
+        assert_eq!(
+            api.post("/api/v1/skills/validate", &body).status,
+            400,
+            "{path}"
+        );
+    }
+
+    let off = api.post("/api/v1/skills/report/disable", &json!({}));
+    assert_eq!(off.json()["skill"]["enabled"], false, "{}", off.json());
+    let on = api.post("/api/v1/skills/report/enable", &json!({}));
+    assert_eq!(on.json()["skill"]["enabled"], true);
+    let gone = api.send("DELETE", "/api/v1/skills/greet", &[], b"");
+    assert_eq!(gone.json()["deleted"], "greet");
+    assert!(!world.path("home/skills/greet").exists());
+    assert_eq!(api.get("/api/v1/skills/greet").status, 404);
+    assert_eq!(world.code(&["undo"]), 0);
+    assert!(world.path("home/skills/greet").exists());
+    daemon.stop();
+}
+
+#[test]
+fn schedules_are_read_and_changed() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let listed = api.read("/api/v1/schedule");
+    assert_eq!(listed["schedules"][0]["skill"], "report");
+    let next = api.read("/api/v1/schedule/report?count=3");
+    assert_eq!(next["fires"].as_array().unwrap().len(), 3);
+    let preview = api.read("/api/v1/schedule/preview?when=every%202%20hours&count=1");
+    assert_eq!(preview["fires"].as_array().unwrap().len(), 1);
+    let bad = api.get("/api/v1/schedule/preview?when=whenever");
+    assert_eq!((bad.status, &bad.json()["code"]), (400, &json!("schedule")));
+    let given = api.put("/api/v1/schedule/note", &json!({"when": "every 2 hours"}));
+    assert_eq!(given.json()["change"], "set", "{}", given.json());
+    let paused = api.post("/api/v1/schedule/report/pause", &json!({}));
+    assert_eq!(paused.json()["enabled"], false, "{}", paused.json());
+    let resumed = api.post("/api/v1/schedule/report/resume", &json!({}));
+    assert_eq!(resumed.json()["enabled"], true);
+    let removed = api.send("DELETE", "/api/v1/schedule/note", &[], b"");
+    assert_eq!(removed.json()["change"], "removed", "{}", removed.json());
+    daemon.stop();
+}
+
+#[test]
+fn tools_are_listed_and_called() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let listed = api.read("/api/v1/tools?search=log");
+    assert!(!listed["tools"].as_array().unwrap().is_empty());
+    assert_eq!(api.read("/api/v1/tools/log")["tool"]["name"], "log");
+    let called = api.post(
+        "/api/v1/tools/log/call",
+        &json!({"arguments": {"message": "x"}}),
+    );
+    assert_eq!(
+        (called.status, &called.json()["ok"]),
+        (200, &json!(true)),
+        "{}",
+        called.json()
+    );
+    let wrong = api.post(
+        "/api/v1/tools/log/call",
+        &json!({"arguments": {"massage": 1}}),
+    );
+    assert_eq!(wrong.status, 400, "{}", wrong.json());
+    assert_eq!(api.get("/api/v1/tools/nothing").status, 404);
+
+    let catalog = api.get("/tools/list");
+    assert_eq!(catalog.json(), world.json(&["tools", "catalog", "--json"]));
+    let tag = catalog.header("etag").unwrap();
+    let same = api.send("GET", "/tools/list", &[("If-None-Match", tag)], b"");
+    assert_eq!((same.status, same.body.len()), (304, 0));
+    daemon.stop();
+}
+
+#[test]
+fn jobs_notices_and_the_home_are_shown() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let job =
+        json!({"name": "demo", "steps": [{"id": "a", "tool": "log", "args": {"message": "x"}}]});
+    let queued = api.post_with("/api/v1/jobs", &job, &[("Idempotency-Key", "j")]);
+    let twice = api.post_with("/api/v1/jobs", &job, &[("Idempotency-Key", "j")]);
+    assert_eq!(queued.json(), twice.json());
+    let halted = api.post("/api/v1/jobs/halt", &json!({}));
+    assert_eq!(halted.json()["halted"], true);
+    assert!(api.read("/api/v1/jobs")["halted_since"].is_string());
+    assert_eq!(
+        api.post("/api/v1/jobs/resume", &json!({})).json()["halted"],
+        false
+    );
+    assert!(api.read("/api/v1/notices")["notices"].is_array());
+    assert!(api.read("/api/v1/grants")["grants"].is_array());
+    assert_eq!(api.read("/api/v1/status")["daemon"]["running"], true);
+    assert!(api.read("/api/v1/budget")["scopes"].is_array());
+    let fact = json!({"arguments": {"text": "likes tea", "category": "taste"}});
+    let saved = api.post("/api/v1/tools/fact_save/call", &fact);
+    assert_eq!(saved.status, 200, "{}", saved.json());
+    let facts = api.read("/api/v1/memory?search=tea");
+    let id = facts["facts"][0]["id"].as_i64().unwrap();
+    let forget = |id: i64| {
+        api.send("DELETE", &format!("/api/v1/memory/{id}"), &[], b"")
+            .status
+    };
+    assert_eq!((forget(id), forget(id)), (200, 404));
+    assert!(api.read("/api/v1/secrets")["secrets"].is_array());
+    let doctor = api.read("/api/v1/doctor");
+    let checks = doctor["checks"].as_array().unwrap();
+    assert!(
+        checks
+            .iter()
+            .any(|check| check["id"] == "server.up" && check["status"] == "ok")
+    );
+    let changed = api.put("/api/v1/settings/logs.keep", &json!({"value": "7"}));
+    assert_eq!(changed.status, 200, "{}", changed.json());
+    let unknown = api.put("/api/v1/settings/logs.kept", &json!({"value": "7"}));
+    assert_eq!(unknown.status, 404, "{}", unknown.json());
+    let settings = api.read("/api/v1/settings").to_string();
+    assert!(settings.contains("logs.keep"));
+    daemon.stop();
+}
+
+#[test]
+fn the_document_describes_the_api() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let document = api.read("/api/openapi.json");
+    assert_eq!(document["openapi"], "3.1.0");
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let Some(get) = methods.get("get") else {
+            continue;
+        };
+        if path == "/api/v1/events" {
+            // It does not end.
+            continue;
+        }
+        let needs = |one: &Value| one["required"] == true;
+        if get["parameters"].as_array().unwrap().iter().any(needs) {
+            continue;
+        }
+        assert_eq!(api.get(path).status, 200, "{path}");
+    }
+    daemon.stop();
+}

@@ -1,0 +1,115 @@
+//! Tokens with scopes, and the log of changes.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use super::client::Api;
+use crate::daemon::{Daemon, used_home};
+use crate::support::{SKILL, WORKFLOW, World};
+
+fn add(world: &World, name: &str, scope: &str) -> String {
+    let added = world.json(&["tokens", "add", name, "--scope", scope, "--json"]);
+    added["token"].as_str().unwrap().to_owned()
+}
+
+fn post(api: &Api, path: &str, body: &Value) -> u16 {
+    let headers = [("Content-Type", "application/json")];
+    let reply = api.send("POST", path, &headers, body.to_string().as_bytes());
+    reply.status
+}
+
+#[test]
+fn a_token_may_do_what_its_scope_says() {
+    let world = used_home();
+    world
+        .write("home/skills/report.yaml", WORKFLOW)
+        .write("home/skills/greet/SKILL.md", SKILL);
+    let daemon = Daemon::start(&world);
+    let owner = Api::find(&world);
+    let with = |token: String| Api {
+        address: owner.address.clone(),
+        token,
+    };
+    let reader = with(add(&world, "reader", "read"));
+    let runner = with(add(&world, "runner", "run"));
+    let admin = with(add(&world, "boss", "admin"));
+    let run = json!({"skill": "report"});
+    for (api, may_run, may_change) in [
+        (&reader, false, false),
+        (&runner, true, false),
+        (&admin, true, true),
+        (&owner, true, true),
+    ] {
+        assert_eq!(api.get("/api/v1/runs").status, 200);
+        let ran = post(api, "/api/v1/runs?wait=20", &run);
+        assert_eq!(ran, if may_run { 200 } else { 403 });
+        let changed = post(api, "/api/v1/skills/report/enable", &json!({}));
+        assert_eq!(changed, if may_change { 200 } else { 403 });
+    }
+    let refused = reader.send("DELETE", "/api/v1/skills/greet", &[], b"");
+    assert_eq!(refused.json()["code"], "scope");
+    assert!(world.path("home/skills/greet").exists());
+
+    let listed = world.run(&["tokens", "list"]);
+    assert!(
+        listed.contains("runner") && !listed.contains(&runner.token),
+        "{listed}"
+    );
+    assert!(!world.read("home/tokens.json").contains(&runner.token));
+    assert_eq!(world.code(&["tokens", "revoke", "runner"]), 0);
+    assert_eq!(runner.get("/api/v1/runs").status, 401);
+    assert_eq!(reader.get("/api/v1/runs").status, 200);
+    assert_eq!(world.code(&["tokens", "revoke", "runner"]), 2);
+    daemon.stop();
+}
+
+#[test]
+fn changes_are_logged_with_who_where_and_what_and_no_secret() {
+    let world = used_home();
+    world.write("home/skills/report.yaml", WORKFLOW);
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let canary = "canary-7d1f";
+    let body = json!({"value": canary});
+    let headers = [
+        ("Content-Type", "application/json"),
+        ("X-Request-Id", "audit-1"),
+    ];
+    let path = format!("/api/v1/settings/agent.user?note={canary}");
+    api.send(
+        "PUT",
+        "/api/v1/settings/agent.user",
+        &headers,
+        body.to_string().as_bytes(),
+    );
+    api.send("PUT", &path, &headers, b"{}");
+    api.get("/api/v1/runs");
+    let said = daemon.stop();
+    let log = world.read("home/logs/audit.jsonl");
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    let line = &lines[0];
+    assert_eq!(line["who"], "owner");
+    assert_eq!(line["what"], "PUT /api/v1/settings/agent.user");
+    assert_eq!(
+        (&line["status"], &line["request_id"]),
+        (&json!(200), &json!("audit-1"))
+    );
+    assert!(
+        line["from"].as_str().unwrap().starts_with("127.0.0.1:"),
+        "{line}"
+    );
+    assert_eq!(lines[1]["status"], 400);
+    for text in [&log, &said, &world.read("home/logs/deft.log")] {
+        assert!(
+            !text.contains(canary) && !text.contains(&api.token),
+            "{text}"
+        );
+    }
+    let file = std::fs::metadata(world.path("home/logs/audit.jsonl")).unwrap();
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
+}

@@ -1,0 +1,26 @@
+//! What a handler answers.
+
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use deft_wire::{Done, Failure};
+use serde::Serialize;
+
+/// A reply before it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// A document.
+    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Done<Self> {
+        let body = serde_json::to_vec(body).map_err(|problem| {
+            Failure::internal("engine", format!("a reply cannot be written: {problem}"))
+        })?;
+        Ok(Self {
+            status,
+            body: body.into(),
+        })
+    }
+}

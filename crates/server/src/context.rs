@@ -1,0 +1,67 @@
+//! What every request can reach.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use deft_service::audit::AuditLog;
+use deft_service::tokens::TokenBook;
+use deft_service::{App, Workspace};
+use deft_wire::{Done, Failure};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::hosts::AllowedHosts;
+use crate::hub::Hub;
+use crate::mcp::McpService;
+use crate::rate::RateLimit;
+use crate::replies::Replies;
+
+/// The address of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// The server and the daemon it lives in.
+pub(crate) struct Server {
+    pub(crate) app: Arc<App>,
+    pub(crate) workspace: Workspace,
+    pub(crate) tokens: TokenBook,
+    pub(crate) hosts: AllowedHosts,
+    pub(crate) rate: RateLimit,
+    pub(crate) replies: Replies,
+    pub(crate) hub: Hub,
+    pub(crate) audit: AuditLog,
+    /// Places for requests that block a thread.
+    pub(crate) threads: Semaphore,
+    /// Places for clients of the feed.
+    pub(crate) feeds: Arc<Semaphore>,
+    /// The service behind `/mcp`, once a client has asked for it.
+    pub(crate) mcp: OnceLock<McpService>,
+    /// Told when the daemon stops.
+    pub(crate) stop: CancellationToken,
+}
+
+/// The most requests that block a thread at once.
+pub(crate) const THREADS: usize = 32;
+
+/// The most clients of the feed at once.
+pub(crate) const FEEDS: usize = 2_000;
+
+impl Server {
+    /// Does something that blocks, on a thread that may be blocked.
+    pub(crate) async fn block<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
+    ) -> Done<T> {
+        // The semaphore is never closed.
+        let place = self.threads.acquire().await;
+        let server = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || work(&server)).await;
+        drop(place);
+        done.unwrap_or_else(|problem| {
+            Err(Failure::internal(
+                "engine",
+                format!("the request failed: {problem}"),
+            ))
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! From an HTTP request to a row of the table: its scope, its key, its body within limits, and the reply.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::RequestExt;
+use axum::body::{Body, Bytes};
+use axum::extract::{RawPathParams, Request};
+use axum::http::header::{
+    CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
+};
+use axum::http::{Response, StatusCode};
+use deft_wire::{Done, Failure};
+use sha2::{Digest, Sha256};
+
+use crate::access::Caller;
+use crate::answer::Answer;
+use crate::context::Server;
+use crate::reply;
+use crate::request_id::RequestId;
+use crate::route::{RawCall, Route, Verb};
+
+/// The largest body of a request.
+pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// How long a client may take to send the body.
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// The longest key.
+const MAX_KEY: usize = 255;
+
+/// Carries a request out as its row says.
+pub(crate) async fn dispatch(
+    server: Arc<Server>,
+    route: Arc<Route>,
+    request: Request,
+) -> Response<Body> {
+    let id = request.extensions().get::<RequestId>().cloned();
+    let id = id.unwrap_or_else(|| RequestId::read(request.headers()));
+    let known = request.headers().get(IF_NONE_MATCH).cloned();
+    match carry_out(server, &route, request).await {
+        Ok(answer) => respond(answer, route.verb == Verb::Get, known.as_ref()),
+        Err(failure) => reply::problem(&failure, &id),
+    }
+}
+
+async fn carry_out(server: Arc<Server>, route: &Route, mut request: Request) -> Done<Answer> {
+    let caller = request.extensions().get::<Caller>().cloned();
+    let caller = caller.ok_or_else(|| Failure::internal("engine", "a request without a caller"))?;
+    caller.check(route.scope)?;
+    let params = params(&mut request).await?;
+    let key = key(request.headers())?;
+    let uri = request.uri().clone();
+    let body = match route.verb {
+        Verb::Get | Verb::Delete => Bytes::new(),
+        Verb::Post | Verb::Put => body(request).await?,
+    };
+    let place = format!("{} {}", caller.name, uri);
+    let raw = RawCall {
+        server: Arc::clone(&server),
+        caller,
+        key: key.clone(),
+        params,
+        uri,
+        body: body.clone(),
+    };
+    match key.filter(|_| route.keeps_reply) {
+        Some(key) => {
+            let work = (route.handler)(raw);
+            // It is carried out and kept even if the client is gone before.
+            let kept = tokio::spawn(async move {
+                let key = format!("{place} {key}");
+                server.replies.once(&key, &body, work).await
+            });
+            kept.await.unwrap_or_else(|problem| {
+                let message = format!("the request failed: {problem}");
+                Err(Failure::internal("engine", message))
+            })
+        }
+        None => (route.handler)(raw).await,
+    }
+}
+
+async fn params(request: &mut Request) -> Done<Vec<(String, String)>> {
+    let found = request.extract_parts::<RawPathParams>().await;
+    let found = found.map_err(|problem| {
+        let message = format!("the address is wrong: {}", problem.body_text());
+        Failure::input("invalid_input", message)
+    })?;
+    let found = found.iter();
+    Ok(found
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect())
+}
+
+/// The header `Idempotency-Key`.
+fn key(headers: &HeaderMap) -> Done<Option<String>> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let text = value.to_str().unwrap_or_default();
+    if text.is_empty() || text.len() > MAX_KEY {
+        let message = format!("the header `Idempotency-Key` has 1 to {MAX_KEY} plain characters");
+        return Err(Failure::input("invalid_input", message).hint("use a UUID"));
+    }
+    Ok(Some(text.to_owned()))
+}
+
+/// The body, within limits of size and time.
+async fn body(request: Request) -> Done<Bytes> {
+    let headers = request.headers();
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok());
+    let length: Option<usize> = length.and_then(|text| text.parse().ok());
+    if length.is_some_and(|length| length > MAX_BODY) {
+        return Err(too_large());
+    }
+    let is_json = is_json(headers);
+    let read = axum::body::to_bytes(request.into_body(), MAX_BODY);
+    let body = tokio::time::timeout(BODY_TIME, read).await;
+    let body = body.map_err(|_| {
+        let message = format!("the body did not arrive within {} s", BODY_TIME.as_secs());
+        Failure::input("slow_body", message).hint("send it at once")
+    })?;
+    let body = body.map_err(|_| too_large())?;
+    if !body.is_empty() && !is_json {
+        let message = "the body is not marked as JSON";
+        return Err(Failure::input("media_type", message)
+            .hint("send the header `Content-Type: application/json`"));
+    }
+    Ok(body)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next());
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn too_large() -> Failure {
+    let message = format!("the body is larger than {} MiB", MAX_BODY / 1024 / 1024);
+    Failure::input("body_too_large", message).hint("send less, or name a file in the inputs")
+}
+
+/// The reply. A client that has it already gets no body.
+fn respond(answer: Answer, is_read: bool, known: Option<&HeaderValue>) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = answer.status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    if is_read && let Some(tag) = tag(&answer.body) {
+        let same = known.is_some_and(|known| matches(known, &tag));
+        response.headers_mut().insert(ETAG, tag);
+        if same {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return response;
+        }
+    }
+    *response.body_mut() = Body::from(answer.body);
+    response
+}
+
+fn tag(body: &[u8]) -> Option<HeaderValue> {
+    let digest: [u8; 32] = Sha256::digest(body).into();
+    let hex: String = digest[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    // Weak, because the reply may be compressed.
+    HeaderValue::from_str(&format!("W/\"{hex}\"")).ok()
+}
+
+fn matches(known: &HeaderValue, tag: &HeaderValue) -> bool {
+    let (Ok(known), Ok(tag)) = (known.to_str(), tag.to_str()) else {
+        return false;
+    };
+    let bare = |text: &str| text.trim().trim_start_matches("W/").to_owned();
+    known.trim() == "*" || known.split(',').any(|one| bare(one) == bare(tag))
+}

@@ -1,0 +1,197 @@
+//! The WebSocket at `/` and `/ws` (S3.29): events out, answers to questions in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Extension, State};
+use axum::http::{Response, Uri};
+use axum::response::IntoResponse;
+use deft_service::approvals;
+use deft_wire::api::{SocketReply, SocketRequest};
+use deft_wire::token::{AuditEntry, TokenScope as Scope};
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::sse::read_query;
+use super::subscription::{News, Subscription};
+use crate::access::Caller;
+use crate::context::{Peer, Server};
+use crate::reply;
+use crate::request_id::RequestId;
+
+/// The largest message of a client.
+const MAX_MESSAGE: usize = 64 * 1024;
+
+/// How long a client may take to accept a message.
+const SEND: Duration = Duration::from_secs(30);
+
+/// How often a client is asked whether it is there.
+const PING: Duration = Duration::from_secs(30);
+
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// Begins a WebSocket.
+pub(crate) async fn upgrade(
+    State(server): State<Arc<Server>>,
+    Extension(id): Extension<RequestId>,
+    Extension(caller): Extension<Caller>,
+    Extension(peer): Extension<Peer>,
+    uri: Uri,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response<Body> {
+    let opened = open(&server, &uri, upgrade).await;
+    let (upgrade, subscription) = match opened {
+        Ok(opened) => opened,
+        Err(failure) => return reply::problem(&failure, &id),
+    };
+    let client = Client {
+        server,
+        caller,
+        subscription,
+        id,
+        peer,
+    };
+    upgrade
+        .max_message_size(MAX_MESSAGE)
+        .max_frame_size(MAX_MESSAGE)
+        .on_upgrade(move |socket| client.serve(socket))
+        .into_response()
+}
+
+async fn open(
+    server: &Arc<Server>,
+    uri: &Uri,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Done<(WebSocketUpgrade, Subscription)> {
+    let upgrade = upgrade.map_err(|_| {
+        let failure = Failure::input("no_such_page", "this address is a WebSocket");
+        failure.hint("connect with a WebSocket client; `/api/v1/events` has the same events")
+    })?;
+    let query = read_query(uri)?;
+    let subscription = Subscription::open(Arc::clone(server), query).await?;
+    Ok((upgrade, subscription))
+}
+
+/// A client at the other end.
+struct Client {
+    server: Arc<Server>,
+    caller: Caller,
+    subscription: Subscription,
+    id: RequestId,
+    peer: Peer,
+}
+
+/// Why a socket ends.
+struct SocketEnd;
+
+impl Client {
+    async fn serve(mut self, mut socket: WebSocket) {
+        let stop = self.server.stop.clone();
+        loop {
+            let done = tokio::select! {
+                news = self.subscription.next() => send_news(&mut socket, news).await,
+                message = socket.recv() => match message {
+                    Some(Ok(message)) => self.hear(&mut socket, message).await,
+                    Some(Err(_)) | None => Err(SocketEnd),
+                },
+                () = tokio::time::sleep(PING) => {
+                    send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
+                }
+                () = stop.cancelled() => Err(SocketEnd),
+            };
+            if done.is_err() {
+                break;
+            }
+        }
+        // A client that is gone needs no goodbye.
+        drop(tokio::time::timeout(GOODBYE, socket.send(Message::Close(None))).await);
+    }
+
+    /// Reads what a client says.
+    async fn hear(&self, socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
+        let text = match message {
+            Message::Text(text) => text,
+            // Pings are answered by the library.
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+            Message::Close(_) => {
+                // Reading on sends the goodbye that the library has ready.
+                drop(tokio::time::timeout(GOODBYE, socket.recv()).await);
+                return Err(SocketEnd);
+            }
+            Message::Binary(_) => {
+                let failure = Failure::input("invalid_input", "messages are texts with JSON");
+                return self.say(socket, &self.refusal(&failure)).await;
+            }
+        };
+        let confirmed = self.confirm(text.as_str()).await;
+        let status = match &confirmed {
+            Ok(_) => 200,
+            Err(failure) => failure.status().number(),
+        };
+        self.server.audit.note(&AuditEntry {
+            timestamp: Timestamp::now(),
+            who: self.caller.name.clone(),
+            from: self.peer.0.to_string(),
+            what: "confirm on the WebSocket".to_owned(),
+            status,
+            request_id: self.id.0.clone(),
+        });
+        let reply = confirmed.unwrap_or_else(|failure| self.refusal(&failure));
+        self.say(socket, &reply).await
+    }
+
+    fn refusal(&self, failure: &Failure) -> SocketReply {
+        SocketReply::Error {
+            problem: failure.problem(Some(&self.id.0)),
+        }
+    }
+
+    /// Answers a question.
+    async fn confirm(&self, text: &str) -> Done<SocketReply> {
+        let request = serde_json::from_str(text).map_err(|problem| {
+            let message = format!("the message is wrong: {problem}");
+            let shape = "send `{\"type\": \"confirm\", \"id\": \"…\", \"answer\": \"yes\"}`";
+            Failure::input("invalid_input", message).hint(shape)
+        })?;
+        let SocketRequest::Confirm { id, answer, always } = request;
+        self.caller.check(Scope::Run)?;
+        let by = self.caller.by();
+        let answered = self
+            .server
+            .block(move |server| approvals::answer(&server.app, &id, answer, always, &by));
+        let approval = Box::new(answered.await?);
+        Ok(SocketReply::Confirmed { approval })
+    }
+
+    async fn say(&self, socket: &mut WebSocket, reply: &impl Serialize) -> Result<(), SocketEnd> {
+        let text = serde_json::to_string(reply).map_err(|_| SocketEnd)?;
+        send(socket, Message::Text(text.into())).await
+    }
+}
+
+async fn send_news(socket: &mut WebSocket, news: Done<News>) -> Result<(), SocketEnd> {
+    let text = match news {
+        Ok(News::Event(event)) => event.text.clone(),
+        Ok(News::Resync(text)) => text,
+        Ok(News::End) => return Err(SocketEnd),
+        Err(failure) => {
+            tracing::warn!("a feed ended: {}", failure.message);
+            return Err(SocketEnd);
+        }
+    };
+    send(socket, Message::Text(text.into())).await
+}
+
+/// Sends a message; a client that does not read it in time is given up.
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
+    let sent = tokio::time::timeout(SEND, socket.send(message)).await;
+    match sent {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(SocketEnd),
+    }
+}

@@ -1,0 +1,115 @@
+//! One client: stored events, then live ones.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use deft_service::runs;
+use deft_wire::event::ResyncEvent;
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::FeedQuery;
+use crate::context::{FEEDS, Server};
+use crate::hub::{FeedEvent, PAGE};
+
+/// What a client gets next.
+pub(crate) enum News {
+    /// An event.
+    Event(Arc<FeedEvent>),
+    /// The client was too slow; what it missed is read again.
+    Resync(String),
+    /// There is nothing more.
+    End,
+}
+
+/// A client of the feed.
+pub(crate) struct Subscription {
+    server: Arc<Server>,
+    query: FeedQuery,
+    live: Receiver<Arc<FeedEvent>>,
+    /// The last event that was given or left out.
+    last: u64,
+    /// Stored events that were read and not given yet.
+    read: VecDeque<Arc<FeedEvent>>,
+    /// Whether there may be stored events behind `last`.
+    behind: bool,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Subscription {
+    /// Begins to listen. Live events are received from the start; stored ones are read behind that.
+    pub(crate) async fn open(server: Arc<Server>, query: FeedQuery) -> Done<Self> {
+        let place = Arc::clone(&server.feeds).try_acquire_owned();
+        let place = place.map_err(|_| {
+            let message = format!("more than {FEEDS} clients follow the events");
+            Failure::input("too_many_requests", message).hint("close some of them")
+        })?;
+        let newest = runs::newest_event(&server.app).await?;
+        let live = server.hub.listen(newest);
+        Ok(Self {
+            last: query.after.unwrap_or(newest),
+            live,
+            server,
+            query,
+            read: VecDeque::new(),
+            behind: true,
+            _place: place,
+        })
+    }
+
+    /// Waits for the next event. A caller may drop the future and call again; nothing is lost.
+    pub(crate) async fn next(&mut self) -> Done<News> {
+        loop {
+            if let Some(event) = self.read.pop_front() {
+                self.last = event.seq;
+                if self.wants(&event) {
+                    return Ok(News::Event(event));
+                }
+                continue;
+            }
+            if self.behind {
+                self.read_stored().await?;
+                continue;
+            }
+            match self.live.recv().await {
+                Ok(event) if event.seq <= self.last => {}
+                Ok(event) => {
+                    self.last = event.seq;
+                    if self.wants(&event) {
+                        return Ok(News::Event(event));
+                    }
+                }
+                Err(RecvError::Lagged(_)) => {
+                    self.behind = true;
+                    let resync = ResyncEvent::new(self.last, Timestamp::now());
+                    // A number and an instant can always be written.
+                    return Ok(News::Resync(
+                        serde_json::to_string(&resync).unwrap_or_default(),
+                    ));
+                }
+                Err(RecvError::Closed) => return Ok(News::End),
+            }
+        }
+    }
+
+    async fn read_stored(&mut self) -> Done<()> {
+        let page = runs::events_after(&self.server.app, self.last, PAGE).await?;
+        let events = page.events.into_iter();
+        self.read = events.map(|event| Arc::new(event.into())).collect();
+        if self.read.is_empty() {
+            self.last = page.last;
+        }
+        self.behind = page.more;
+        Ok(())
+    }
+
+    fn wants(&self, event: &FeedEvent) -> bool {
+        let is = |wanted: &Option<String>, given: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == given)
+        };
+        is(&self.query.run, &event.run) && is(&self.query.skill, &event.skill)
+    }
+}

@@ -1,0 +1,135 @@
+//! What every request passes: its id, the host and origin, the token, the rate. The reply gets its headers here, and
+//! the log its line. Addresses are logged without their query, which may have a token.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Extension, Request, State};
+use axum::http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{Method, Response};
+use axum::middleware::Next;
+use deft_service::tokens::TokenOwner;
+use deft_wire::Done;
+use deft_wire::token::{AuditEntry, TokenScope as Scope};
+use jiff::Timestamp;
+
+use crate::access::{self, Caller};
+use crate::context::{Peer, Server};
+use crate::rate::RequestKind;
+use crate::reply;
+use crate::request_id::{HEADER, RequestId};
+
+/// Pages that need no token.
+const OPEN: [&str; 2] = ["/healthz", "/readyz"];
+
+/// The status in the audit log of a request whose client did not wait for the reply.
+const CLIENT_GONE: u16 = 499;
+
+/// A request that could change something. It is logged when it is over, also if its client is gone before: it may have
+/// taken effect all the same.
+struct AuditedRequest<'a> {
+    server: &'a Server,
+    entry: AuditEntry,
+}
+
+impl Drop for AuditedRequest<'_> {
+    fn drop(&mut self) {
+        self.server.audit.note(&self.entry);
+    }
+}
+
+/// Lets a request through, or answers it with a problem.
+pub(crate) async fn guard(
+    State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    let begun = Instant::now();
+    let id = RequestId::read(request.headers());
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let mut response = match admit(&server, &request) {
+        Ok(caller) => {
+            let mut audited = (!is_read(&method)).then(|| AuditedRequest {
+                server: &server,
+                entry: AuditEntry {
+                    timestamp: Timestamp::now(),
+                    who: caller.name.clone(),
+                    from: peer.0.to_string(),
+                    what: format!("{method} {path}"),
+                    status: CLIENT_GONE,
+                    request_id: id.0.clone(),
+                },
+            });
+            request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(id.clone());
+            let response = next.run(request).await;
+            if let Some(audited) = &mut audited {
+                audited.entry.status = response.status().as_u16();
+            }
+            response
+        }
+        Err(failure) => reply::problem(&failure, &id),
+    };
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        headers.insert(HEADER, value);
+    }
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    log(&method, &path, &response, &id, begun);
+    response
+}
+
+fn admit(server: &Server, request: &Request) -> Done<Caller> {
+    let (headers, uri) = (request.headers(), request.uri());
+    server.hosts.check(headers, uri)?;
+    if OPEN.contains(&uri.path()) {
+        return Ok(Caller {
+            name: "anyone".to_owned(),
+            scope: Scope::Read,
+        });
+    }
+    let now = Instant::now();
+    let token = access::token(headers, uri);
+    let found = token.and_then(|token| {
+        let found = server.tokens.find(&token);
+        found.ok_or_else(|| access::unauthorized("the token is not valid"))
+    });
+    let caller = match found {
+        Ok(TokenOwner { name, scope }) => Caller { name, scope },
+        Err(failure) => {
+            server.rate.check("", RequestKind::Refused, now)?;
+            return Err(failure);
+        }
+    };
+    let kind = if is_read(request.method()) {
+        RequestKind::Read
+    } else {
+        RequestKind::Change
+    };
+    server.rate.check(&caller.name, kind, now)?;
+    Ok(caller)
+}
+
+fn is_read(method: &Method) -> bool {
+    method == Method::GET || method == Method::HEAD
+}
+
+/// Changes and faults are worth a line; reading is not, unless every detail is wanted.
+fn log(method: &Method, path: &str, response: &Response<Body>, id: &RequestId, begun: Instant) {
+    let status = response.status().as_u16();
+    let ms = begun.elapsed().as_millis();
+    let request = id.0.as_str();
+    if response.status().is_server_error() {
+        tracing::error!(request, status, "{method} {path} failed after {ms} ms");
+    } else if is_read(method) {
+        tracing::debug!(request, status, "{method} {path} took {ms} ms");
+    } else {
+        tracing::info!(request, status, "{method} {path} took {ms} ms");
+    }
+}

@@ -1,0 +1,205 @@
+//! Calls of tools.
+
+use deft_service::doorbell::{self, Ring};
+use deft_service::runs::{self, CancelResult, RunQuery, RunWork};
+use deft_service::tools::{self, ToolRequest};
+use deft_service::{App, Lock, approvals};
+use deft_wire::Done;
+use deft_wire::approval::{ApprovalDocument, ApprovalList};
+use deft_wire::mcp::{
+    ApprovalAnswerRequest, ApprovalListRequest, CancelledRun, RunListRequest, RunPage, RunRequest,
+    SkillRunRequest,
+};
+use deft_wire::run::RunDocument;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::catalog::{Control, Target};
+use super::elicit::Retry;
+use super::handler::McpServer;
+use super::run::{self, RunCall};
+use super::{elicit, reply};
+
+/// How many runs are listed when the caller does not say.
+const RUNS: u32 = 20;
+
+/// The most runs that are listed at once.
+const MOST_RUNS: u32 = 200;
+
+/// Calls a tool. Only an unknown name is a fault of the protocol; all else is a result.
+pub(super) async fn call(
+    server: &McpServer,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let catalog = server.catalog().await?;
+    let Some(target) = catalog.find(&request.name).cloned() else {
+        let message = format!("unknown tool `{}`", request.name);
+        return Err(ErrorData::invalid_params(message, None));
+    };
+    let retry = Retry {
+        state: request.request_state,
+        responses: request.input_responses,
+    };
+    let arguments = request.arguments.unwrap_or_default();
+    let (skill, inputs) = match target {
+        Target::Skill(id) => (id, arguments),
+        Target::RunSkill => match parse::<SkillRunRequest>(arguments) {
+            Ok(request) => (request.skill, request.inputs),
+            Err(problem) => return Ok(reply::bad_arguments(&problem).into()),
+        },
+        Target::Control(control) => {
+            let by = elicit::client_name(&context);
+            let result = perform(server, control, arguments, by).await?;
+            return Ok(result.into());
+        }
+        Target::Own(name) => return own(server, name, arguments, &context).await.map(Into::into),
+    };
+    let call = RunCall {
+        skill,
+        inputs,
+        retry,
+    };
+    run::run(server, call, &context).await
+}
+
+/// Controls runs and questions.
+async fn perform(
+    server: &McpServer,
+    control: Control,
+    arguments: JsonObject,
+    by: String,
+) -> Result<CallToolResult, ErrorData> {
+    match control {
+        Control::ListRuns => request(server, arguments, list_runs).await,
+        Control::ShowRun => {
+            let show = |app: &App, request: RunRequest| {
+                let run = runs::show(app, &request.id)?;
+                Ok(RunDocument { run })
+            };
+            request(server, arguments, show).await
+        }
+        Control::CancelRun => {
+            let cancel = move |app: &App, request: RunRequest| cancel_run(app, &request.id, &by);
+            request(server, arguments, cancel).await
+        }
+        Control::ListApprovals => {
+            let list = |app: &App, request: ApprovalListRequest| {
+                let approvals = approvals::list(app, request.answered)?;
+                Ok(ApprovalList { approvals })
+            };
+            request(server, arguments, list).await
+        }
+        Control::AnswerApproval => answer_approval(server, arguments, by).await,
+    }
+}
+
+/// Arguments as the tool takes them.
+fn parse<T: DeserializeOwned>(arguments: JsonObject) -> serde_json::Result<T> {
+    serde_json::from_value(Value::Object(arguments))
+}
+
+/// Asks the engine for a document.
+async fn request<T, R>(
+    server: &McpServer,
+    arguments: JsonObject,
+    work: impl FnOnce(&App, T) -> Done<R> + Send + 'static,
+) -> Result<CallToolResult, ErrorData>
+where
+    T: DeserializeOwned + Send + 'static,
+    R: Serialize + Send + 'static,
+{
+    let arguments = match parse(arguments) {
+        Ok(arguments) => arguments,
+        Err(problem) => return Ok(reply::bad_arguments(&problem)),
+    };
+    let done = server.ask(move |app| work(app, arguments)).await?;
+    Ok(done.map_or_else(
+        |failure| reply::failure(&failure),
+        |document| reply::document(&document),
+    ))
+}
+
+fn list_runs(app: &App, request: RunListRequest) -> Done<RunPage> {
+    let query = RunQuery {
+        skill: request.skill,
+        status: request.status,
+        outcome: request.outcome,
+        chats: false,
+    };
+    let limit = request.limit.unwrap_or(RUNS).clamp(1, MOST_RUNS);
+    let runs = runs::list(app, query).next(limit)?;
+    Ok(RunPage { runs })
+}
+
+fn cancel_run(app: &App, id: &str, by: &str) -> Done<CancelledRun> {
+    let (is_over, run) = match runs::cancel(app, id, by)? {
+        CancelResult::Now(run) | CancelResult::Before(run) => (true, run),
+        CancelResult::Asked(run) => (false, run),
+    };
+    doorbell::ring(app.home(), Ring::Work);
+    Ok(CancelledRun { is_over, run })
+}
+
+/// Stores the answer. A daemon continues the run; without one it is continued here, in the background.
+async fn answer_approval(
+    server: &McpServer,
+    arguments: JsonObject,
+    by: String,
+) -> Result<CallToolResult, ErrorData> {
+    let resumer = server.clone();
+    let answer = move |app: &App, request: ApprovalAnswerRequest| {
+        let ApprovalAnswerRequest { id, answer, always } = request;
+        let approval = approvals::answer(app, &id, answer, always, &by)?;
+        if Lock::holder(app.home()).is_some() {
+            doorbell::ring(app.home(), Ring::Work);
+        } else {
+            let work = RunWork::Resume {
+                id: approval.run.to_string(),
+                by,
+                old_revision: true,
+            };
+            run::drive_in_background(&resumer, work);
+        }
+        Ok(ApprovalDocument { approval })
+    };
+    request(server, arguments, answer).await
+}
+
+/// A tool of the router. It is cancelled when the client says so.
+async fn own(
+    server: &McpServer,
+    tool: String,
+    arguments: JsonObject,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let cancel = context.ct.clone();
+    let request = ToolRequest {
+        tool,
+        arguments,
+        ..ToolRequest::default()
+    };
+    let interrupt = async move { cancel.cancelled().await };
+    let called = server.ask(move |app| tools::call_open(app, request, interrupt));
+    let called = called.await?;
+    // A skill may have been stored, changed or deleted.
+    server.note_change();
+    let needs_daemon = called.needs_daemon;
+    Ok(match called.result {
+        Ok(replied) => {
+            let mut result = reply::value(replied.value);
+            if needs_daemon {
+                reply::add_note(
+                    &mut result,
+                    "no daemon is running: `deft up` runs schedules and jobs",
+                );
+            }
+            result
+        }
+        Err(failure) => reply::tool_failure(failure),
+    })
+}

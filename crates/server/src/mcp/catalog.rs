@@ -1,0 +1,254 @@
+//! The list of tools, and what each of them stands for.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use deft_service::App;
+use deft_service::offers::{self, OfferedSkill, OfferedTool, SkillOffers};
+use deft_wire::model::Effects;
+use parking_lot::Mutex;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::schemas;
+
+/// What a tool stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Run the skill that an argument names.
+    RunSkill,
+    /// Run this skill.
+    Skill(String),
+    /// Control runs and questions.
+    Control(Control),
+    /// A tool of deft's router.
+    Own(String),
+}
+
+/// What can be done to runs and questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    ListRuns,
+    ShowRun,
+    CancelRun,
+    ListApprovals,
+    AnswerApproval,
+}
+
+/// All tools at one instant.
+#[derive(Default)]
+pub(super) struct Catalog {
+    tools: Vec<Tool>,
+    targets: Vec<Target>,
+}
+
+impl Catalog {
+    pub(super) fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Target> {
+        let at = self.tools.iter().position(|tool| tool.name == name)?;
+        self.targets.get(at)
+    }
+
+    fn add(&mut self, tool: Tool, target: Target) {
+        self.tools.push(tool);
+        self.targets.push(target);
+    }
+
+    fn new(app: &App, skills: &SkillOffers) -> Self {
+        let mut catalog = Self::default();
+        for tool in offers::own_tools(app) {
+            match tool.name.as_str() {
+                "skill_run" => catalog.add(skill_run(&tool), Target::RunSkill),
+                // A tool without choices only confuses.
+                "skill" => {
+                    if let Some(loading) = skills.loading_tool() {
+                        let tool = OfferedTool {
+                            description: loading.description,
+                            input_schema: loading.parameters,
+                            ..tool
+                        };
+                        catalog.add(own(&tool), Target::Own(tool.name));
+                    }
+                }
+                _ => catalog.add(own(&tool), Target::Own(tool.name)),
+            }
+        }
+        for (tool, target) in control_tools() {
+            catalog.add(tool, target);
+        }
+        catalog.add_exposed(skills);
+        catalog
+    }
+
+    fn add_exposed(&mut self, skills: &SkillOffers) {
+        let mut taken: HashSet<String> = self.tools.iter().map(|it| it.name.to_string()).collect();
+        for skill in skills.list().into_iter().filter(|skill| skill.is_exposed) {
+            let name = legal_name(&skill.id);
+            // A tool of deft itself keeps its name.
+            let name = if taken.contains(&name) {
+                format!("skill_{name}")
+            } else {
+                name
+            };
+            if taken.insert(name.clone()) {
+                self.add(exposed(name, &skill), Target::Skill(skill.id));
+            }
+        }
+    }
+}
+
+/// The list that was made last.
+#[derive(Default)]
+pub(super) struct CatalogCache {
+    newest: Mutex<Option<(SkillOffers, Arc<Catalog>)>>,
+}
+
+impl CatalogCache {
+    /// The tools that are there now, and the skills that they are made from.
+    pub(super) fn read(&self, app: &App) -> (SkillOffers, Arc<Catalog>) {
+        let skills = offers::skills(app);
+        if let Some((made_from, catalog)) = &*self.newest.lock()
+            && made_from.is_same(&skills)
+        {
+            return (skills, Arc::clone(catalog));
+        }
+        let catalog = Arc::new(Catalog::new(app, &skills));
+        *self.newest.lock() = Some((skills.clone(), Arc::clone(&catalog)));
+        (skills, catalog)
+    }
+
+    /// A tool of the list that was made last.
+    pub(super) fn known(&self, name: &str) -> Option<Tool> {
+        let newest = self.newest.lock();
+        let (_, catalog) = newest.as_ref()?;
+        catalog.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+}
+
+/// The id of a skill as the name of a tool: hosts take letters, digits, `_` and `-`, 64 at most.
+fn legal_name(id: &str) -> String {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let letters = id.chars().map(|c| if legal(c) { c } else { '_' });
+    letters.take(64).collect()
+}
+
+fn tool(name: impl Into<Cow<'static, str>>, description: &str, input: Value) -> Tool {
+    let mut tool = Tool::default();
+    tool.name = name.into();
+    tool.description = Some(description.to_owned().into());
+    tool.input_schema = Arc::new(object(input));
+    tool
+}
+
+/// A schema as clients get it.
+pub(super) fn object(schema: Value) -> JsonObject {
+    if let Value::Object(schema) = schema {
+        schema
+    } else {
+        JsonObject::new()
+    }
+}
+
+fn own(offered: &OfferedTool) -> Tool {
+    let mut listed = tool(
+        offered.name.clone(),
+        &offered.description,
+        offered.input_schema.0.clone(),
+    );
+    let hints = offered.annotations;
+    listed.annotations = Some(ToolAnnotations::from_raw(
+        None,
+        hints.read_only_hint,
+        hints.destructive_hint,
+        hints.idempotent_hint,
+        hints.open_world_hint,
+    ));
+    listed.output_schema = Some(Arc::new(schemas::own_output(&offered.name)));
+    listed
+}
+
+/// Each call is a new run, and a skill may do anything.
+fn skill_run(own: &OfferedTool) -> Tool {
+    let mut listed = tool(
+        own.name.clone(),
+        "Run a skill and return its outputs. `get_skill` lists skills and shows their inputs.",
+        schemas::skill_run_input(),
+    );
+    listed.output_schema = Some(Arc::new(schemas::skill_run_output()));
+    listed.annotations = Some(annotations(None));
+    listed
+}
+
+/// What repeating a call would do, in the words of MCP.
+fn annotations(effects: Option<Effects>) -> ToolAnnotations {
+    let reads = effects == Some(Effects::None);
+    let repeatable = matches!(effects, Some(Effects::None | Effects::Idempotent));
+    ToolAnnotations::from_raw(
+        None,
+        Some(reads),
+        Some(!reads),
+        Some(repeatable),
+        Some(true),
+    )
+}
+
+fn control_tools() -> Vec<(Tool, Target)> {
+    schemas::control_tools()
+        .into_iter()
+        .map(|control| {
+            let mut listed = tool(control.name, control.description, control.input);
+            listed.output_schema = Some(Arc::new(control.output));
+            let reads = control.effects == Effects::None;
+            listed.annotations = Some(ToolAnnotations::from_raw(
+                None,
+                Some(reads),
+                Some(!reads),
+                Some(control.effects != Effects::Once),
+                Some(false),
+            ));
+            (listed, Target::Control(control.control))
+        })
+        .collect()
+}
+
+fn exposed(name: String, skill: &OfferedSkill) -> Tool {
+    let inputs = skill.inputs.iter();
+    let properties: JsonObject = inputs
+        .clone()
+        .map(|input| (input.name.clone(), input.schema.0.clone()))
+        .collect();
+    let required: Vec<&str> = inputs
+        .filter(|input| input.required)
+        .map(|input| input.name.as_str())
+        .collect();
+    let mut schema = json!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    let mut listed = tool(name, &skill.description, schema);
+    listed.title = Some(skill.name.clone());
+    listed.output_schema = Some(Arc::new(schemas::skill_run_output()));
+    listed.annotations = Some(annotations(skill.effects));
+    listed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tools_are_legal_everywhere() {
+        assert_eq!(legal_name("email.send"), "email_send");
+        assert_eq!(legal_name("code-review"), "code-review");
+        assert_eq!(legal_name("größe"), "gr__e");
+        assert_eq!(legal_name(&"x".repeat(80)).len(), 64);
+    }
+}

@@ -1,0 +1,171 @@
+//! Questions to the person behind a client: by a request of ours in older revisions, by a reply that asks for input in
+//! newer ones.
+
+use deft_service::ask::{Answer, Asker, Question, Responds, Response};
+use deft_wire::approval::{ApprovalAnswer, ApprovalView};
+use rmcp::RoleServer;
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
+};
+use rmcp::service::{Peer, RequestContext};
+use serde_json::{Value, json};
+
+/// What a client sends when it tries a call again, with the answers that the last reply asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retry {
+    /// What the last reply gave it to send back: the id of the run.
+    pub(super) state: Option<String>,
+    /// The answers, by the ids of the questions.
+    pub(super) responses: Option<InputResponses>,
+}
+
+/// How the person behind a client can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskBy {
+    /// By a request of ours.
+    Request,
+    /// By a reply that asks for input.
+    Reply,
+    /// Not at all.
+    Nothing,
+}
+
+/// How the person behind a client can be asked.
+pub(super) fn ask_by(context: &RequestContext<RoleServer>) -> AskBy {
+    let capability = context.client_capabilities().and_then(|it| it.elicitation);
+    // Before forms had a name, every client that could ask knew them.
+    if !capability.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
+        return AskBy::Nothing;
+    }
+    let version = context.protocol_version();
+    if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+        AskBy::Reply
+    } else {
+        AskBy::Request
+    }
+}
+
+/// Who asks, as records say it.
+pub(super) fn client_name(context: &RequestContext<RoleServer>) -> String {
+    match context.client_info() {
+        Some(client) => format!("mcp:{}", client.name),
+        None => "mcp".to_owned(),
+    }
+}
+
+/// Asks the person behind a client while a run goes on.
+pub(super) struct ClientAsker {
+    pub(super) peer: Peer<RoleServer>,
+    pub(super) name: String,
+}
+
+impl Asker for ClientAsker {
+    fn ask(&self, question: Question) -> Responds {
+        let peer = self.peer.clone();
+        Box::pin(async move {
+            let form = form(&question.message)?;
+            let result = peer.create_elicitation(form).await.ok()?;
+            let answer = match read(&result)? {
+                ApprovalAnswer::Yes => Answer::Yes,
+                ApprovalAnswer::No => Answer::No,
+                ApprovalAnswer::Skip => Answer::Skip,
+            };
+            Some(Response::from(answer))
+        })
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// A reply that asks for the answers to the questions of a run.
+pub(super) fn input_required(run: &str, approvals: &[ApprovalView]) -> InputRequiredResult {
+    let requests = approvals.iter().filter_map(|approval| {
+        let request = ElicitRequest::new(form(&approval.message)?);
+        Some((approval.id.clone(), InputRequest::Elicitation(request)))
+    });
+    InputRequiredResult::new(Some(requests.collect()), Some(run.to_owned()))
+}
+
+/// The answer that a client sent; none if the person gave none.
+pub(super) fn read_response(response: &Value) -> Option<ApprovalAnswer> {
+    let result: ElicitResult = serde_json::from_value(response.clone()).ok()?;
+    read(&result)
+}
+
+fn read(result: &ElicitResult) -> Option<ApprovalAnswer> {
+    if result.action == ElicitationAction::Decline {
+        return Some(ApprovalAnswer::No);
+    }
+    let accepted = result.action == ElicitationAction::Accept;
+    let content = result.content.as_ref().filter(|_| accepted)?;
+    serde_json::from_value(content.get("answer")?.clone()).ok()
+}
+
+fn form(message: &str) -> Option<ElicitRequestParams> {
+    let words = ApprovalAnswer::ALL.map(ApprovalAnswer::word);
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "answer": {
+                "type": "string",
+                "title": "Answer",
+                "description": "`skip` leaves the step out and continues",
+                "enum": words,
+            },
+        },
+        "required": ["answer"],
+    });
+    let schema = schema.as_object()?.clone();
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message.to_owned(),
+        requested_schema: ElicitationSchema::from_json_schema(schema).ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_of_the_form_counts() {
+        for (response, expected) in [
+            (
+                json!({"action": "accept", "content": {"answer": "yes"}}),
+                Some(ApprovalAnswer::Yes),
+            ),
+            (
+                json!({"action": "accept", "content": {"answer": "skip"}}),
+                Some(ApprovalAnswer::Skip),
+            ),
+            (
+                json!({"action": "accept", "content": {"answer": "maybe"}}),
+                None,
+            ),
+            (json!({"action": "accept"}), None),
+            (json!({"action": "decline"}), Some(ApprovalAnswer::No)),
+            (json!({"action": "cancel"}), None),
+            (json!("yes"), None),
+        ] {
+            assert_eq!(read_response(&response), expected, "{response}");
+        }
+    }
+
+    #[test]
+    fn the_form_offers_every_answer() {
+        let Some(ElicitRequestParams::FormElicitationParams {
+            requested_schema, ..
+        }) = form("send?")
+        else {
+            panic!("no form");
+        };
+        let schema = serde_json::to_value(requested_schema).unwrap();
+        assert_eq!(
+            schema["properties"]["answer"]["enum"],
+            json!(["yes", "no", "skip"])
+        );
+    }
+}

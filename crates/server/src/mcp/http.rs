@@ -1,0 +1,40 @@
+//! MCP over streamable HTTP, as a service that a router can mount.
+
+use std::sync::Arc;
+
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
+
+use super::handler::McpServer;
+
+/// The names of this machine for itself.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// MCP over HTTP; clones share everything.
+pub type McpService = StreamableHttpService<McpServer, LocalSessionManager>;
+
+/// The service behind `/mcp`. Requests must name this machine or one of `hosts` as their host, and pages of other
+/// origins are refused; tokens are the business of the router in front of it. It ends with `stop`.
+pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> McpService {
+    let hosts: Vec<String> = LOOPBACK
+        .iter()
+        .map(|host| (*host).to_owned())
+        .chain(hosts.iter().cloned())
+        .collect();
+    let origins = hosts.iter().flat_map(|host| {
+        let host = host.split_once(':').map_or(host.as_str(), |(name, _)| name);
+        [format!("http://{host}:*"), format!("https://{host}:*")]
+    });
+    let origins: Vec<String> = origins.collect();
+    let config = StreamableHttpServerConfig::default()
+        .with_cancellation_token(stop)
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(origins)
+        .enforce_origin_validation();
+    StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    )
+}

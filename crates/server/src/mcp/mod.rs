@@ -1,0 +1,24 @@
+//! deft as an MCP server, over stdio and over streamable HTTP.
+//!
+//! One handler speaks every revision from 2024-11-05 to 2026-07-28. It offers deft's own tools, skills as tools,
+//! prompts, resources and folders of files, and control over runs and questions. Not here: what any of it does,
+//! which is in `service`, and the shapes of results, which are in `wire`.
+
+mod call;
+mod catalog;
+mod changes;
+mod elicit;
+mod handler;
+mod http;
+mod page;
+mod prompts;
+mod reply;
+mod resources;
+mod run;
+mod schemas;
+mod skills;
+mod stdio;
+
+pub use handler::McpServer;
+pub use http::{McpService, service};
+pub use stdio::serve_stdio;

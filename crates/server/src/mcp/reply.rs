@@ -1,0 +1,148 @@
+//! Results of calls: structured, with the text beside. A failure is a result that says so.
+
+use deft_service::tools::CallFailure;
+use deft_wire::mcp::{CallError, SkillRun};
+use deft_wire::model::{Choice, FailureClass, Outcome};
+use deft_wire::{Failure, FailureKind};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Where a client finds the class and the code of a failure.
+const ERROR: &str = "deft/error";
+
+/// A value. A client expects an object, so that any other value is put into one.
+pub(super) fn value(value: Value) -> CallToolResult {
+    let text = shown(&value);
+    let structured = if value.is_object() {
+        value
+    } else {
+        json!({ "result": value })
+    };
+    with_text(structured, text, false)
+}
+
+/// A document of `wire`.
+pub(super) fn document(document: &impl Serialize) -> CallToolResult {
+    value(serde_json::to_value(document).unwrap_or_default())
+}
+
+/// The text that a person or a model reads: texts as they are, everything else as JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "done".to_owned(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            format!("{value:#}")
+        }
+    }
+}
+
+fn with_text(structured: Value, text: String, is_error: bool) -> CallToolResult {
+    let mut result = if is_error {
+        CallToolResult::error(Vec::new())
+    } else {
+        CallToolResult::success(Vec::new())
+    };
+    result.content = vec![ContentBlock::text(text)];
+    result.structured_content = Some(structured);
+    result
+}
+
+/// A run: its outputs, why it failed, or what it waits for.
+pub(super) fn run(run: &SkillRun) -> CallToolResult {
+    let is_error = run
+        .outcome
+        .is_some_and(|outcome| !matches!(outcome, Outcome::Success | Outcome::Skipped));
+    let mut result = with_text(json!(run), run_text(run), is_error);
+    if let Some(error) = &run.error {
+        result.meta = Some(meta(&CallError {
+            code: error
+                .code
+                .map_or(error.class.word(), Choice::word)
+                .to_owned(),
+            class: error.class,
+            message: error.message.clone(),
+            hint: error.hint.clone(),
+        }));
+    }
+    result
+}
+
+fn run_text(run: &SkillRun) -> String {
+    let id = &run.run;
+    match (&run.error, run.outcome) {
+        (Some(error), _) => {
+            let text = error_text(error.class, &error.message, error.hint.as_deref());
+            format!("{text}\nrun: {id}")
+        }
+        (None, Some(Outcome::Success)) => shown(&run.outputs),
+        (None, Some(outcome)) => format!("run {id} ended: {outcome}"),
+        (None, None) => {
+            let what = run.waiting_for.as_deref().unwrap_or("its turn");
+            let questions = run.approvals.iter();
+            let questions = questions.map(|it| format!("\n{}: {}", it.id, it.message));
+            format!("run {id} waits for {what}{}", questions.collect::<String>())
+        }
+    }
+}
+
+/// A request that could not be carried out.
+pub(super) fn failure(failure: &Failure) -> CallToolResult {
+    let class = match failure.kind {
+        FailureKind::Input => FailureClass::Invalid,
+        FailureKind::Interrupted => FailureClass::Cancelled,
+        FailureKind::Unsuccessful | FailureKind::Internal => FailureClass::Other,
+    };
+    error(&CallError {
+        code: failure.code.to_owned(),
+        class,
+        message: failure.message.clone(),
+        hint: failure.hint.clone(),
+    })
+}
+
+/// A tool that failed.
+pub(super) fn tool_failure(failure: CallFailure) -> CallToolResult {
+    let failure = failure.error;
+    error(&CallError {
+        code: failure.code,
+        class: failure.class,
+        message: failure.message,
+        hint: failure.hint,
+    })
+}
+
+/// Arguments that do not fit.
+pub(super) fn bad_arguments(problem: &serde_json::Error) -> CallToolResult {
+    error(&CallError {
+        code: "invalid_input".to_owned(),
+        class: FailureClass::Invalid,
+        message: problem.to_string(),
+        hint: Some("the input schema of the tool says what it takes".to_owned()),
+    })
+}
+
+/// Structured content would have to fit the schema of a success, so that the failure is in `_meta`.
+fn error(error: &CallError) -> CallToolResult {
+    let text = error_text(error.class, &error.message, error.hint.as_deref());
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.meta = Some(meta(error));
+    result
+}
+
+fn error_text(class: FailureClass, message: &str, hint: Option<&str>) -> String {
+    let hint = hint.map_or(String::new(), |hint| format!("\nhint: {hint}"));
+    format!("error ({class}): {message}{hint}")
+}
+
+fn meta(error: &CallError) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.0.insert(ERROR.to_owned(), json!(error));
+    meta
+}
+
+/// Adds a line that a person should read.
+pub(super) fn add_note(result: &mut CallToolResult, note: &str) {
+    result.content.push(ContentBlock::text(note));
+}

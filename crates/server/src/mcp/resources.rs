@@ -1,0 +1,112 @@
+//! Skills as resources: the files of those that are folders (`skill://NAME/PATH`), and the text of every skill
+//! (`deft://skills/ID`).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use deft_service::offers::SkillOffers;
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
+
+const MARKDOWN: &str = "text/markdown";
+
+/// The beginning of the addresses of texts.
+const TEXTS: &str = "deft://skills/";
+
+/// The beginning of the addresses of files.
+const FILES: &str = "skill://";
+
+/// The address of a file of a skill.
+pub(super) fn file_uri(skill: &str, path: &str) -> String {
+    format!("{FILES}{skill}/{}", encode(path))
+}
+
+/// The skill and the path that the address of a file means.
+pub(super) fn split_file_uri(uri: &str) -> Option<(&str, &str)> {
+    uri.strip_prefix(FILES)?.split_once('/')
+}
+
+/// The files that define skills, and the texts of those that are no folders.
+pub(super) fn list(skills: &SkillOffers) -> Vec<Resource> {
+    let folders = skills.package_names();
+    let all = skills.list().into_iter().map(|skill| {
+        let uri = if folders.contains(&skill.id) {
+            file_uri(&skill.id, "SKILL.md")
+        } else {
+            format!("{TEXTS}{}", encode(&skill.id))
+        };
+        Resource::new(uri, skill.id)
+            .with_title(skill.name)
+            .with_description(skill.description)
+            .with_mime_type(MARKDOWN)
+    });
+    all.collect()
+}
+
+/// The content of a resource.
+pub(super) fn read(skills: &SkillOffers, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let contents = match uri.strip_prefix(TEXTS) {
+        Some(id) => text(skills, id, uri),
+        None => file(skills, uri),
+    };
+    let contents = contents.ok_or_else(|| {
+        ErrorData::resource_not_found(
+            format!("unknown resource `{uri}`"),
+            Some(serde_json::json!({ "uri": uri })),
+        )
+    })?;
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn text(skills: &SkillOffers, encoded: &str, uri: &str) -> Option<ResourceContents> {
+    let all = skills.list();
+    let skill = all.iter().find(|skill| encode(&skill.id) == encoded)?;
+    let text = skills.text(&skill.id)?;
+    Some(ResourceContents::text(text, uri).with_mime_type(MARKDOWN))
+}
+
+fn file(skills: &SkillOffers, uri: &str) -> Option<ResourceContents> {
+    let (skill, encoded) = split_file_uri(uri)?;
+    let (path, content) = skills.package_file(skill, |path| encode(path) == encoded)?;
+    Some(match String::from_utf8(content) {
+        Ok(text) => ResourceContents::text(text, uri).with_mime_type(text_type(&path)),
+        Err(binary) => ResourceContents::blob(STANDARD.encode(binary.as_bytes()), uri)
+            .with_mime_type("application/octet-stream"),
+    })
+}
+
+fn text_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, end)| end) {
+        Some("md") => MARKDOWN,
+        Some("json") => "application/json",
+        Some("yaml" | "yml") => "application/yaml",
+        Some("html") => "text/html",
+        Some("csv") => "text/csv",
+        _ => "text/plain",
+    }
+}
+
+/// A path as a part of an address: everything but letters, digits and `-._~/` is written as `%XX`.
+fn encode(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let letters = path.bytes().map(|byte| match byte {
+        byte if plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    letters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_plain_ascii() {
+        let uri = file_uri("pdf", "references/Über uns.md");
+        assert_eq!(uri, "skill://pdf/references/%C3%9Cber%20uns.md");
+        assert_eq!(
+            split_file_uri(&uri),
+            Some(("pdf", "references/%C3%9Cber%20uns.md"))
+        );
+        assert_eq!(split_file_uri("https://pdf/SKILL.md"), None);
+    }
+}

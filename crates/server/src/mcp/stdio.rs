@@ -1,0 +1,67 @@
+//! MCP over the standard streams of this process. Nothing else may be written to stdout.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_service::{App, Workspace};
+use deft_wire::{Done, Failure};
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::io::stdio_pipes;
+
+use super::handler::McpServer;
+
+/// How long runs may take to stop once the client is gone.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether they have.
+const STEP: Duration = Duration::from_millis(2);
+
+/// Serves the home until the client closes the stream.
+pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
+    let app = Arc::new(App::following(workspace)?);
+    let delivery = app.carry_along();
+    let served = app.block_on(serve(Arc::clone(&app)));
+    app.carry_no_more(delivery);
+    close(app);
+    served
+}
+
+/// Ends the engine once all tasks have let go of it.
+fn close(app: Arc<App>) {
+    app.block_on_only(async {
+        let deadline = tokio::time::Instant::now() + GRACE;
+        while Arc::strong_count(&app) > 1 && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(STEP).await;
+        }
+    });
+    match Arc::try_unwrap(app) {
+        Ok(app) => app.close(),
+        // A task that does not end must not be the one that ends the threads it runs on.
+        Err(app) => std::mem::forget(app),
+    }
+}
+
+async fn serve(app: Arc<App>) -> Done<()> {
+    let server = McpServer::new(app);
+    let tracker = server.tracker().clone();
+    let running = match server.serve(stdio_pipes()).await {
+        Ok(running) => running,
+        // The client left before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(problem) => {
+            // Messages of the library quote what it got, in the words of Rust.
+            tracing::warn!(%problem, "an MCP client was refused");
+            let message = "the first message of the client is not a request of MCP";
+            return Err(Failure::input("not_mcp", message)
+                .hint("`deft mcp serve` is started by an MCP client, not by hand"));
+        }
+    };
+    let ended = running.waiting().await;
+    tracker.close();
+    // A run that does not stop in time is resumed by the next start.
+    drop(tokio::time::timeout(GRACE, tracker.wait()).await);
+    ended
+        .map(drop)
+        .map_err(|problem| Failure::internal("mcp", format!("the MCP server failed: {problem}")))
+}

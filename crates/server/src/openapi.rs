@@ -1,0 +1,199 @@
+//! `/api/openapi.json`: OpenAPI 3.1 of the table of routes. Its schemas are those of the types of `wire`.
+
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::route::{Route, Verb};
+
+/// The document.
+pub(crate) fn document(routes: &[Route]) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut replies = settings.into_generator();
+    let mut paths = Map::new();
+    for route in routes {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[word(route.verb)] = operation(route, &mut replies);
+    }
+    for (path, operation) in other_paths() {
+        paths.insert(path.to_owned(), json!({"get": operation}));
+    }
+    let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "deft",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Everything that the command line of deft can do. docs/http.md describes tokens, keys and pages.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": replies.take_definitions(true),
+            "responses": {"problem": {
+                "description": "The request could not be carried out.",
+                "content": {deft_wire::problem::PROBLEM_TYPE: {"schema": problem}},
+            }},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    })
+}
+
+/// Addresses that are not in the table: they answer with something else, or need no token.
+fn other_paths() -> [(&'static str, Value); 3] {
+    let health = |id: &str, summary: &str| {
+        let shape = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
+        let reply =
+            json!({"description": "Done.", "content": {"application/json": {"schema": shape}}});
+        json!({
+            "operationId": id,
+            "summary": summary,
+            "tags": ["health"],
+            "security": [],
+            "parameters": [],
+            "responses": {"200": reply, "default": {"$ref": "#/components/responses/problem"}},
+        })
+    };
+    let query = |name: &str, schema: Value| json!({"name": name, "in": "query", "required": false, "schema": schema});
+    let events = json!({
+        "operationId": "get_events",
+        "summary": "Events as they come, as server-sent events",
+        "tags": ["events"],
+        "x-scope": "read",
+        "parameters": [
+            query("after", json!({"type": "integer", "minimum": 0})),
+            query("run", json!({"type": "string"})),
+            query("skill", json!({"type": "string"})),
+        ],
+        "responses": {
+            "200": {"description": "A stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            "default": {"$ref": "#/components/responses/problem"},
+        },
+    });
+    [
+        ("/api/v1/events", events),
+        (
+            "/healthz",
+            health("get_healthz", "Whether the process lives"),
+        ),
+        ("/readyz", health("get_readyz", "Whether deft can work")),
+    ]
+}
+
+fn word(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Get => "get",
+        Verb::Post => "post",
+        Verb::Put => "put",
+        Verb::Delete => "delete",
+    }
+}
+
+fn operation(route: &Route, replies: &mut SchemaGenerator) -> Value {
+    let reply = (route.reply)(replies);
+    let mut responses = Map::new();
+    for status in route.statuses {
+        let shape = json!({
+            "description": if *status == 202 { "Accepted; it goes on." } else { "Done." },
+            "content": {"application/json": {"schema": reply}},
+        });
+        responses.insert(status.to_string(), shape);
+    }
+    let problem = json!({"$ref": "#/components/responses/problem"});
+    responses.insert("default".to_owned(), problem);
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": route.summary,
+        "tags": [tag(route)],
+        "x-scope": route.scope.word(),
+        "parameters": parameters(route),
+        "responses": responses,
+    });
+    if let Some(body) = route.body {
+        let schema = body(&mut requests());
+        let needed = schema.get("required").is_some();
+        operation["requestBody"] = json!({
+            "required": needed,
+            "content": {"application/json": {"schema": schema}},
+        });
+    }
+    operation
+}
+
+/// Shapes of requests stand where they are used.
+fn requests() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    settings.into_generator()
+}
+
+fn parameters(route: &Route) -> Vec<Value> {
+    let mut all: Vec<Value> = route
+        .params()
+        .map(|name| {
+            json!({
+                "name": name,
+                "in": "path",
+                "required": true,
+                "schema": {"type": "string", "minLength": 1},
+            })
+        })
+        .collect();
+    if let Some(query) = route.query {
+        let schema = query(&mut requests()).to_value();
+        let needed = schema["required"].as_array().cloned().unwrap_or_default();
+        for (name, shape) in schema["properties"].as_object().into_iter().flatten() {
+            all.push(json!({
+                "name": name,
+                "in": "query",
+                "required": needed.iter().any(|one| one == name),
+                "schema": without_null(shape),
+            }));
+        }
+    }
+    if route.verb == Verb::Post {
+        all.push(json!({
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": false,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        }));
+    }
+    all
+}
+
+/// A query has no null: what is not given is left out.
+fn without_null(shape: &Value) -> Value {
+    let mut shape = shape.clone();
+    if let Some(kinds) = shape["type"].as_array() {
+        let kinds: Vec<&Value> = kinds.iter().filter(|kind| **kind != "null").collect();
+        if let [only] = kinds[..] {
+            shape["type"] = only.clone();
+        }
+    }
+    if let Some(fields) = shape.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    shape
+}
+
+/// `get_runs_id` for `GET /api/v1/runs/{id}`.
+fn operation_id(route: &Route) -> String {
+    let path = route.path.trim_start_matches("/api/v1");
+    let parts = path
+        .split(['/', '{', '}', '.'])
+        .filter(|part| !part.is_empty());
+    let parts: Vec<&str> = std::iter::once(word(route.verb)).chain(parts).collect();
+    parts.join("_")
+}
+
+fn tag(route: &Route) -> &'static str {
+    let path = route
+        .path
+        .trim_start_matches("/api/v1/")
+        .trim_start_matches('/');
+    path.split('/').next().unwrap_or_default()
+}

@@ -1,0 +1,87 @@
+//! How often one caller may ask: a bucket per caller that refills all the time.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use deft_wire::{Done, Failure};
+use parking_lot::Mutex;
+
+/// The most callers that are remembered.
+const MOST: usize = 1024;
+
+/// What a request counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RequestKind {
+    /// It only reads.
+    Read,
+    /// It may change something.
+    Change,
+    /// It has no valid token.
+    Refused,
+}
+
+impl RequestKind {
+    /// How many are allowed within a second.
+    fn per_second(self) -> f64 {
+        match self {
+            Self::Read => 20_000.0,
+            Self::Change => 2_000.0,
+            Self::Refused => 100.0,
+        }
+    }
+}
+
+/// The buckets of all callers.
+#[derive(Default)]
+pub(crate) struct RateLimit {
+    buckets: Mutex<HashMap<(String, RequestKind), Bucket>>,
+}
+
+struct Bucket {
+    left: f64,
+    seen: Instant,
+}
+
+impl RateLimit {
+    /// Takes a place for a request, or says that there were too many.
+    pub(crate) fn check(&self, caller: &str, kind: RequestKind, now: Instant) -> Done<()> {
+        let most = kind.per_second();
+        let mut buckets = self.buckets.lock();
+        if buckets.len() >= MOST {
+            buckets.retain(|_, bucket| now.duration_since(bucket.seen).as_secs() < 2);
+        }
+        let bucket = buckets.entry((caller.to_owned(), kind)).or_insert(Bucket {
+            left: most,
+            seen: now,
+        });
+        let passed = now.saturating_duration_since(bucket.seen).as_secs_f64();
+        bucket.left = passed.mul_add(most, bucket.left).min(most);
+        bucket.seen = now;
+        if bucket.left < 1.0 {
+            let message = format!("more than {most} requests within a second");
+            let hint = "wait a second, then send fewer requests at a time";
+            return Err(Failure::input("too_many_requests", message).hint(hint));
+        }
+        bucket.left -= 1.0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_bucket_empties_and_refills() {
+        let limit = RateLimit::default();
+        let now = Instant::now();
+        let ask = |caller: &str, at| limit.check(caller, RequestKind::Refused, at).is_ok();
+        assert_eq!((0..200).filter(|_| ask("a", now)).count(), 100);
+        assert!(ask("b", now));
+        assert!(limit.check("a", RequestKind::Read, now).is_ok());
+        let later = now + Duration::from_millis(100);
+        assert_eq!((0..200).filter(|_| ask("a", later)).count(), 10);
+    }
+}

@@ -1,0 +1,42 @@
+//! Replies: documents, and failures as problem details.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{Response, StatusCode};
+use deft_wire::Failure;
+use deft_wire::problem::{PROBLEM_TYPE, ProblemStatus};
+use serde::Serialize;
+
+use crate::request_id::RequestId;
+
+/// A failure as the client gets it.
+pub(crate) fn problem(failure: &Failure, id: &RequestId) -> Response<Body> {
+    let status = failure.status();
+    let body = failure.problem(Some(&id.0));
+    let mut response = json(code(status.number()), &body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_TYPE));
+    if status == ProblemStatus::Unauthorized {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if status == ProblemStatus::TooManyRequests {
+        headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+/// A document.
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
+    // The shapes of `wire` have text keys only, so they can always be written.
+    let text = serde_json::to_vec(body).unwrap_or_default();
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+/// A status of which the number is known to be one.
+pub(crate) fn code(number: u16) -> StatusCode {
+    StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}

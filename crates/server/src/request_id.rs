@@ -1,0 +1,42 @@
+//! The id of a request: the client's, if it is usable, or a new one.
+
+use axum::http::{HeaderMap, HeaderName};
+
+/// The header that carries it, both ways.
+pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest id that a client may choose.
+const LONGEST: usize = 128;
+
+/// The id of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestId(pub(crate) String);
+
+impl RequestId {
+    /// The id that the client chose, or a new one. Anything that a log could misread is not taken over.
+    pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let given = headers.get(&HEADER).and_then(|value| value.to_str().ok());
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        let usable = |id: &&str| !id.is_empty() && id.len() <= LONGEST && id.chars().all(plain);
+        let id = given.filter(usable).map(str::to_owned);
+        Self(id.unwrap_or_else(|| format!("req_{}", uuid::Uuid::now_v7().simple())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_of_the_client_is_used_if_it_is_plain() {
+        let read = |id: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HEADER, id.parse().unwrap());
+            RequestId::read(&headers).0
+        };
+        assert_eq!(read("abc-1.2_3:4"), "abc-1.2_3:4");
+        for bad in ["", "a b", "a\tb", "é", &"x".repeat(129)] {
+            assert!(read(bad).starts_with("req_"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! One row per request: its method, address, scope, shapes and handler. The router and the OpenAPI document are both
+//! made from these rows.
+
+use std::any::TypeId;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::Query;
+use axum::http::{StatusCode, Uri};
+use deft_wire::token::TokenScope as Scope;
+use deft_wire::{Done, Failure};
+use futures_util::future::BoxFuture;
+use schemars::generate::SchemaGenerator;
+use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::access::Caller;
+use crate::answer::Answer;
+use crate::context::Server;
+
+/// A method of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+/// No query, or no body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// A request that was read.
+pub(crate) struct Call<Q = Nothing, B = Nothing> {
+    pub(crate) server: Arc<Server>,
+    pub(crate) caller: Caller,
+    /// The header `Idempotency-Key`.
+    pub(crate) key: Option<String>,
+    params: Vec<(String, String)>,
+    pub(crate) query: Q,
+    pub(crate) body: B,
+}
+
+impl<Q, B> Call<Q, B> {
+    /// The part of the address that stands for a name or an id.
+    pub(crate) fn param(&self) -> &str {
+        self.params.first().map_or("", |(_, value)| value.as_str())
+    }
+
+    /// Who asks, as records name it.
+    pub(crate) fn by(&self) -> String {
+        self.caller.by()
+    }
+}
+
+/// A request whose shapes are not read yet.
+pub(crate) struct RawCall {
+    pub(crate) server: Arc<Server>,
+    pub(crate) caller: Caller,
+    pub(crate) key: Option<String>,
+    pub(crate) params: Vec<(String, String)>,
+    pub(crate) uri: Uri,
+    pub(crate) body: Bytes,
+}
+
+/// Carries a request out.
+pub(crate) type Handler = Arc<dyn Fn(RawCall) -> BoxFuture<'static, Done<Answer>> + Send + Sync>;
+
+/// Describes a type in the document.
+pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// One request that the API takes.
+#[derive(Clone)]
+pub(crate) struct Route {
+    pub(crate) verb: Verb,
+    pub(crate) path: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) scope: Scope,
+    pub(crate) query: Option<Shape>,
+    pub(crate) body: Option<Shape>,
+    pub(crate) reply: Shape,
+    /// The statuses of success.
+    pub(crate) statuses: &'static [u16],
+    pub(crate) handler: Handler,
+    /// Whether a repeated `Idempotency-Key` is answered with the reply that is kept; starting a run has a key of its
+    /// own, which never expires.
+    pub(crate) keeps_reply: bool,
+}
+
+/// The most time that a request may wait for a run.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+impl Route {
+    /// A request that blocks: it runs on a thread for that.
+    pub(crate) fn new<Q, B, R>(
+        verb: Verb,
+        path: &'static str,
+        summary: &'static str,
+        scope: Scope,
+        work: fn(&Call<Q, B>) -> Done<R>,
+    ) -> Self
+    where
+        Q: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        B: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        R: Serialize + JsonSchema + Send + 'static,
+    {
+        let handler: Handler = Arc::new(move |raw: RawCall| {
+            Box::pin(async move {
+                let server = Arc::clone(&raw.server);
+                let call = read::<Q, B>(raw)?;
+                server
+                    .block(move |_| Answer::json(StatusCode::OK, &work(&call)?))
+                    .await
+            })
+        });
+        Self {
+            verb,
+            path,
+            summary,
+            scope,
+            query: shape::<Q>(),
+            body: shape::<B>(),
+            reply: |generator| generator.subschema_for::<R>(),
+            statuses: &[200],
+            handler,
+            keeps_reply: verb == Verb::Post,
+        }
+    }
+
+    /// A request that waits for something: it holds no thread.
+    pub(crate) fn waiting<Q, B, R>(
+        verb: Verb,
+        path: &'static str,
+        summary: &'static str,
+        scope: Scope,
+        work: fn(Call<Q, B>) -> BoxFuture<'static, Done<Answer>>,
+    ) -> Self
+    where
+        Q: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        B: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        R: Serialize + JsonSchema + Send + 'static,
+    {
+        let handler: Handler =
+            Arc::new(move |raw: RawCall| Box::pin(async move { work(read::<Q, B>(raw)?).await }));
+        Self {
+            verb,
+            path,
+            summary,
+            scope,
+            query: shape::<Q>(),
+            body: shape::<B>(),
+            reply: |generator| generator.subschema_for::<R>(),
+            statuses: &[200, 202],
+            handler,
+            keeps_reply: verb == Verb::Post,
+        }
+    }
+
+    /// The same with one status of success.
+    pub(crate) fn always_ok(mut self) -> Self {
+        self.statuses = &[200];
+        self
+    }
+
+    /// The same without a reply that is kept.
+    pub(crate) fn with_own_key(mut self) -> Self {
+        self.keeps_reply = false;
+        self
+    }
+
+    /// The names in its address.
+    pub(crate) fn params(&self) -> impl Iterator<Item = &'static str> {
+        let parts = self.path.split('/');
+        parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+fn shape<T: JsonSchema + 'static>() -> Option<Shape> {
+    let is_nothing = TypeId::of::<T>() == TypeId::of::<Nothing>();
+    (!is_nothing).then_some(|generator: &mut SchemaGenerator| T::json_schema(generator))
+}
+
+fn read<Q: DeserializeOwned, B: DeserializeOwned>(raw: RawCall) -> Done<Call<Q, B>> {
+    let query = Query::<Q>::try_from_uri(&raw.uri).map_err(|problem| {
+        let why = problem.body_text();
+        let why = why
+            .rsplit_once("string: ")
+            .map_or(why.as_str(), |(_, why)| why);
+        Failure::input("invalid_input", format!("the query is wrong: {why}")).hint(SHAPES)
+    })?;
+    // A request without a body means an empty one.
+    let body: &[u8] = match raw.body.as_ref() {
+        b"" => b"{}",
+        body => body,
+    };
+    let body = serde_json::from_slice(body).map_err(|problem| {
+        Failure::input("invalid_input", format!("the body is wrong: {problem}")).hint(SHAPES)
+    })?;
+    Ok(Call {
+        server: raw.server,
+        caller: raw.caller,
+        key: raw.key,
+        params: raw.params,
+        query: query.0,
+        body,
+    })
+}
+
+const SHAPES: &str = "`/api/openapi.json` describes every request";

@@ -1,0 +1,87 @@
+//! Which address leads where: the table of routes, behind the guard.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Extension, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Response};
+use axum::middleware;
+use axum::routing::{MethodFilter, any, get, on};
+use deft_wire::Failure;
+use tower_http::compression::CompressionLayer;
+
+use crate::context::Server;
+use crate::dispatch::{MAX_BODY, dispatch};
+use crate::request_id::RequestId;
+use crate::route::{Route, Verb};
+use crate::{feed, guard, health, mount, openapi, reply, routes};
+
+/// All addresses.
+pub(crate) fn build(server: &Arc<Server>) -> Router {
+    let mut router = Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/api/openapi.json", get(describe))
+        .route("/api/v1/events", get(feed::stream))
+        .route("/", get(feed::upgrade))
+        .route("/ws", get(feed::upgrade))
+        .route(
+            "/mcp",
+            any(mount::serve).layer(DefaultBodyLimit::max(MAX_BODY)),
+        );
+    for route in routes::table() {
+        router = add(router, route);
+    }
+    router
+        .fallback(no_such_page)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(server),
+            guard::guard,
+        ))
+        .layer(CompressionLayer::new().gzip(true))
+        .with_state(Arc::clone(server))
+}
+
+fn add(router: Router<Arc<Server>>, route: Route) -> Router<Arc<Server>> {
+    let filter = match route.verb {
+        Verb::Get => MethodFilter::GET,
+        Verb::Post => MethodFilter::POST,
+        Verb::Put => MethodFilter::PUT,
+        Verb::Delete => MethodFilter::DELETE,
+    };
+    let path = route.path;
+    let route = Arc::new(route);
+    let handler = move |axum::extract::State(server), request: Request| {
+        dispatch(server, Arc::clone(&route), request)
+    };
+    router.route(path, on(filter, handler))
+}
+
+/// The description of all routes. It is made when it is first asked for.
+async fn describe() -> Response<Body> {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let text = DOCUMENT.get_or_init(|| {
+        let document = openapi::document(&routes::table());
+        Bytes::from(document.to_string())
+    });
+    let mut response = Response::new(Body::from(text.clone()));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+async fn no_such_page(Extension(id): Extension<RequestId>) -> Response<Body> {
+    let failure = Failure::input("no_such_page", "there is nothing at this address");
+    let failure = failure.hint("`/api/openapi.json` lists all addresses");
+    reply::problem(&failure, &id)
+}
+
+async fn wrong_method(Extension(id): Extension<RequestId>) -> Response<Body> {
+    let message = "this address does not take this method";
+    let failure = Failure::input("method_not_allowed", message);
+    let failure = failure.hint("`/api/openapi.json` lists the methods");
+    reply::problem(&failure, &id)
+}

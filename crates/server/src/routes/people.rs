@@ -1,0 +1,194 @@
+//! `/api/v1/approvals`, `/api/v1/notices` and `/api/v1/jobs`.
+
+use deft_service::{approvals, jobs, notices};
+use deft_wire::Done;
+use deft_wire::api::{
+    ApprovalListQuery, ApproveRequest, JobPage, JobRequest, NoticeListQuery, NoticePage,
+    NoticeRetryRequest, PageQuery, RejectRequest,
+};
+use deft_wire::approval::{
+    ApprovalAnswer, ApprovalDocument, ApprovalList, GrantList, GrantRevoked,
+};
+use deft_wire::job::{JobDocument, JobsHalted};
+use deft_wire::notice::NoticesQueued;
+use deft_wire::token::TokenScope as Scope;
+
+use super::{next_cursor, page_size};
+use crate::route::{Call, Nothing, Route, Verb};
+
+pub(super) fn routes() -> Vec<Route> {
+    [approval_routes(), notice_routes(), job_routes()].concat()
+}
+
+fn approval_routes() -> Vec<Route> {
+    use Scope::{Admin, Read, Run};
+    use Verb::{Delete, Get, Post};
+    vec![
+        Route::new(
+            Get,
+            "/api/v1/approvals",
+            "Questions that wait for an answer",
+            Read,
+            questions,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/approvals/{id}/approve",
+            "Answer a question with yes",
+            Run,
+            approve,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/approvals/{id}/reject",
+            "Answer a question with no, or leave the step out",
+            Run,
+            reject,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/grants",
+            "Answers that hold for later questions",
+            Read,
+            grants,
+        ),
+        Route::new(
+            Delete,
+            "/api/v1/grants/{id}",
+            "Revoke such an answer",
+            Admin,
+            revoke,
+        ),
+    ]
+}
+
+fn notice_routes() -> Vec<Route> {
+    use Verb::{Get, Post};
+    vec![
+        Route::new(
+            Get,
+            "/api/v1/notices",
+            "Messages to people, newest first",
+            Scope::Read,
+            messages,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/notices/retry",
+            "Send messages again that were given up",
+            Scope::Run,
+            retry,
+        ),
+    ]
+}
+
+fn job_routes() -> Vec<Route> {
+    use Scope::{Admin, Read, Run};
+    use Verb::{Get, Post};
+    vec![
+        Route::new(Get, "/api/v1/jobs", "Jobs, newest first", Read, list_jobs),
+        Route::new(Post, "/api/v1/jobs", "Queue a job", Run, queue),
+        Route::new(
+            Post,
+            "/api/v1/jobs/halt",
+            "Let no job begin until they are resumed",
+            Admin,
+            halt,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/jobs/resume",
+            "Let jobs begin again",
+            Admin,
+            resume,
+        ),
+        Route::new(Get, "/api/v1/jobs/{id}", "A job", Read, show_job),
+    ]
+}
+
+fn questions(call: &Call<ApprovalListQuery>) -> Done<ApprovalList> {
+    let all = call.query.all.unwrap_or(false);
+    let approvals = approvals::list(&call.server.app, all)?;
+    Ok(ApprovalList { approvals })
+}
+
+fn approve(call: &Call<Nothing, ApproveRequest>) -> Done<ApprovalDocument> {
+    let (app, always) = (&call.server.app, call.body.always);
+    let approval = approvals::answer(app, call.param(), ApprovalAnswer::Yes, always, &call.by())?;
+    Ok(ApprovalDocument { approval })
+}
+
+fn reject(call: &Call<Nothing, RejectRequest>) -> Done<ApprovalDocument> {
+    let answer = if call.body.skip {
+        ApprovalAnswer::Skip
+    } else {
+        ApprovalAnswer::No
+    };
+    let approval = approvals::answer(&call.server.app, call.param(), answer, false, &call.by())?;
+    Ok(ApprovalDocument { approval })
+}
+
+fn grants(call: &Call) -> Done<GrantList> {
+    let grants = approvals::grants(&call.server.app)?;
+    Ok(GrantList { grants })
+}
+
+fn revoke(call: &Call) -> Done<GrantRevoked> {
+    let grant = approvals::revoke(&call.server.app, call.param())?;
+    Ok(GrantRevoked {
+        grant,
+        revoked: true,
+    })
+}
+
+fn messages(call: &Call<NoticeListQuery>) -> Done<NoticePage> {
+    let query = &call.query;
+    let mut pages = notices::list(&call.server.app, query.dead.unwrap_or(false));
+    if let Some(cursor) = &query.cursor {
+        pages = pages.behind(cursor)?;
+    }
+    let limit = page_size(query.limit);
+    let notices = pages.next(limit)?;
+    Ok(NoticePage {
+        next_cursor: next_cursor(pages.cursor(), notices.len(), limit),
+        notices,
+    })
+}
+
+fn retry(call: &Call<Nothing, NoticeRetryRequest>) -> Done<NoticesQueued> {
+    let id = call.body.id.map(|id| id.to_string());
+    notices::retry(&call.server.app, id.as_deref())
+}
+
+fn list_jobs(call: &Call<PageQuery>) -> Done<JobPage> {
+    let app = &call.server.app;
+    let mut pages = jobs::list(app);
+    if let Some(cursor) = &call.query.cursor {
+        pages = pages.behind(cursor)?;
+    }
+    let limit = page_size(call.query.limit);
+    let found = pages.next(limit)?;
+    Ok(JobPage {
+        next_cursor: next_cursor(pages.cursor(), found.len(), limit),
+        halted_since: jobs::halted_since(app)?,
+        jobs: found,
+    })
+}
+
+fn show_job(call: &Call) -> Done<JobDocument> {
+    let job = jobs::show(&call.server.app, call.param())?;
+    Ok(JobDocument { job })
+}
+
+fn queue(call: &Call<Nothing, JobRequest>) -> Done<JobDocument> {
+    let job = jobs::queue(&call.server.app, &call.body.0)?;
+    Ok(JobDocument { job })
+}
+
+fn halt(call: &Call) -> Done<JobsHalted> {
+    jobs::halt(&call.server.app)
+}
+
+fn resume(call: &Call) -> Done<JobsHalted> {
+    jobs::resume(&call.server.app)
+}

@@ -1,0 +1,111 @@
+//! `/api/v1/schedule`.
+
+use deft_service::schedule::{self, FiresRequest};
+use deft_wire::Done;
+use deft_wire::api::{FiresQuery, PreviewQuery, ScheduleRequest};
+use deft_wire::schedule::{FiresView, ScheduleChange, ScheduleList};
+use deft_wire::token::TokenScope as Scope;
+
+use crate::route::{Call, Nothing, Route, Verb};
+
+/// The most fires of an answer.
+const MOST_FIRES: u32 = 1000;
+
+pub(super) fn routes() -> Vec<Route> {
+    use Scope::{Admin, Read};
+    use Verb::{Delete, Get, Post, Put};
+    vec![
+        Route::new(
+            Get,
+            "/api/v1/schedule",
+            "Skills with a schedule, the next one first",
+            Read,
+            list,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/schedule/preview",
+            "When an expression would fire",
+            Read,
+            preview,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/schedule/{name}",
+            "The next fires of a skill",
+            Read,
+            next,
+        ),
+        Route::new(
+            Put,
+            "/api/v1/schedule/{name}",
+            "Give a skill a schedule",
+            Admin,
+            add,
+        ),
+        Route::new(
+            Delete,
+            "/api/v1/schedule/{name}",
+            "Take the schedule from a skill",
+            Admin,
+            remove,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/schedule/{name}/pause",
+            "Keep a scheduled skill from firing",
+            Admin,
+            pause,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/schedule/{name}/resume",
+            "Let a scheduled skill fire again",
+            Admin,
+            resume,
+        ),
+    ]
+}
+
+fn fires(from: Option<&str>, count: Option<u32>) -> FiresRequest {
+    let count = count.unwrap_or(10).clamp(1, MOST_FIRES);
+    FiresRequest {
+        from: from.map(str::to_owned),
+        count: usize::try_from(count).unwrap_or(usize::MAX),
+    }
+}
+
+fn list(call: &Call) -> Done<ScheduleList> {
+    schedule::list(&call.server.workspace)
+}
+
+fn next(call: &Call<FiresQuery>) -> Done<FiresView> {
+    let request = fires(call.query.from.as_deref(), call.query.count);
+    let next = schedule::next(&call.server.workspace, call.param(), &request)?;
+    Ok(next.view)
+}
+
+fn preview(call: &Call<PreviewQuery>) -> Done<FiresView> {
+    let query = &call.query;
+    let request = fires(query.from.as_deref(), query.count);
+    let zone = query.zone.as_deref();
+    let preview = schedule::preview(&call.server.workspace, &query.when, zone, &request)?;
+    Ok(preview.view)
+}
+
+fn add(call: &Call<Nothing, ScheduleRequest>) -> Done<ScheduleChange> {
+    let ScheduleRequest { when, zone } = &call.body;
+    schedule::add(&call.server.workspace, call.param(), when, zone.as_deref())
+}
+
+fn pause(call: &Call) -> Done<ScheduleChange> {
+    schedule::pause(&call.server.workspace, call.param())
+}
+
+fn resume(call: &Call) -> Done<ScheduleChange> {
+    schedule::resume(&call.server.workspace, call.param())
+}
+
+fn remove(call: &Call) -> Done<ScheduleChange> {
+    schedule::remove(&call.server.workspace, call.param())
+}

@@ -1,0 +1,107 @@
+//! `/api/v1/tools`, and `/tools/list` of the seeds (S0.58).
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use deft_service::tools::{self, CallFailure, ToolQuery, ToolRequest};
+use deft_wire::api::{ToolCallRequest, ToolListQuery};
+use deft_wire::token::TokenScope as Scope;
+use deft_wire::tool::{ToolCatalog, ToolDocument, ToolList, ToolRefusal, ToolReply};
+use deft_wire::{Done, Failure, FailureKind};
+use futures_util::future::BoxFuture;
+
+use crate::answer::Answer;
+use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+
+pub(super) fn routes() -> Vec<Route> {
+    use Scope::{Read, Run};
+    use Verb::{Get, Post};
+    vec![
+        Route::new(Get, "/api/v1/tools", "List tools", Read, list),
+        Route::new(
+            Get,
+            "/api/v1/tools/catalog",
+            "The overview that models get",
+            Read,
+            catalog,
+        ),
+        Route::new(
+            Get,
+            "/tools/list",
+            "The overview that models get, with an `ETag`",
+            Read,
+            catalog,
+        ),
+        Route::new(Get, "/api/v1/tools/{name}", "One tool", Read, show),
+        Route::waiting::<_, _, ToolReply>(
+            Post,
+            "/api/v1/tools/{name}/call",
+            "Call a tool; no run is recorded",
+            Run,
+            call_tool,
+        )
+        .always_ok(),
+    ]
+}
+
+fn list(call: &Call<ToolListQuery>) -> Done<ToolList> {
+    let words = call.query.search.as_deref().unwrap_or_default();
+    let query = ToolQuery {
+        words: words.split_whitespace().map(str::to_owned).collect(),
+        server: call.query.server.clone(),
+        ..ToolQuery::default()
+    };
+    tools::list_live(&call.server.app, &call.server.workspace, &query)
+}
+
+fn show(call: &Call) -> Done<ToolDocument> {
+    let tool = tools::show_live(&call.server.app, call.param())?;
+    Ok(ToolDocument { tool })
+}
+
+fn catalog(call: &Call) -> Done<ToolCatalog> {
+    tools::catalog_live(&call.server.app)
+}
+
+fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<Answer>> {
+    Box::pin(async move {
+        let time = call
+            .body
+            .timeout
+            .map(|seconds| Duration::from_secs(seconds.into()));
+        let tool = call.param().to_owned();
+        let request = ToolRequest {
+            tool: tool.clone(),
+            arguments: call.body.arguments.clone(),
+            texts: Vec::new(),
+            timeout: time.map(|time| time.min(LONGEST_WAIT)),
+        };
+        // A call that has begun ends in good order even if the client is gone.
+        let server = call.server;
+        let called = tokio::spawn(async move { tools::call_live(&server.app, request).await });
+        match called.await {
+            Ok(Ok(reply)) => Answer::json(StatusCode::OK, &reply),
+            Ok(Err(failure)) => refused(tool, failure),
+            Err(problem) => {
+                let message = format!("the call failed: {problem}");
+                Err(Failure::internal("engine", message))
+            }
+        }
+    })
+}
+
+/// A call that the tool refused is a result, with the document of `deft tools call`; a call that could not be made is
+/// a mistake of the caller.
+fn refused(tool: String, failure: CallFailure) -> Done<Answer> {
+    let CallFailure { kind, error } = failure;
+    if kind == FailureKind::Input {
+        let known = Failure::input("invalid_call", error.message);
+        return Err(known.maybe_hint(error.hint));
+    }
+    let document = ToolRefusal {
+        ok: false,
+        tool,
+        error,
+    };
+    Answer::json(StatusCode::UNPROCESSABLE_ENTITY, &document)
+}

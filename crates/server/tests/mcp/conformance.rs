@@ -1,0 +1,148 @@
+//! Scenarios of `@modelcontextprotocol/conformance` that judge a server as it is.
+//!
+//! `crates/server/tests/referees/install.sh` installs the suite. If it is missing the tests fail; nothing is skipped.
+//! Scenarios that call tools of a fixture by name are not here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::test_server::TestServer;
+
+const LEGACY: &str = "2025-11-25";
+const MODERN: &str = "2026-07-28";
+
+fn referee(path: &str) -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+        || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"),
+        PathBuf::from,
+    );
+    let file = cache.join("deft/referees").join(path);
+    assert!(
+        file.exists(),
+        "{} is missing; run `crates/server/tests/referees/install.sh`",
+        file.display()
+    );
+    file
+}
+
+/// The ids of the checks of a scenario, with their verdicts.
+fn judge(served: &TestServer, version: &str, scenario: &str) -> Vec<(String, String, String)> {
+    let out = served.folder.path().join("verdicts");
+    drop(fs::remove_dir_all(&out));
+    let output = Command::new(referee("bin/node"))
+        .arg(referee(
+            "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+        ))
+        .args(["server", "--url", &served.url(), "--scenario", scenario])
+        .args(["--spec-version", version, "--force", "-o"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let checks = find_checks(&out).unwrap_or_else(|| {
+        panic!(
+            "{scenario} has no verdict: {}\n{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )
+    });
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let checks = checks.as_array().unwrap().iter().map(|check| {
+        let why = text(&check["errorMessage"]);
+        (text(&check["id"]), text(&check["status"]), why)
+    });
+    checks.collect()
+}
+
+fn find_checks(folder: &Path) -> Option<serde_json::Value> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if let Some(found) = find_checks(&path) {
+                return Some(found);
+            }
+        } else if path.file_name().is_some_and(|name| name == "checks.json") {
+            return serde_json::from_slice(&fs::read(path).ok()?).ok();
+        }
+    }
+    None
+}
+
+/// The scenario passes: no check fails but those that need a fixture, and at least one succeeds.
+fn passes(served: &TestServer, version: &str, scenario: &str, excused: &[&str]) {
+    let checks = judge(served, version, scenario);
+    let failed: Vec<_> = checks
+        .iter()
+        .filter(|(_, status, _)| status == "FAILURE")
+        .collect();
+    let unexpected: Vec<_> = failed
+        .iter()
+        .filter(|(id, ..)| !excused.contains(&id.as_str()))
+        .collect();
+    assert!(
+        unexpected.is_empty(),
+        "{scenario}, {version}: {unexpected:#?}"
+    );
+    for id in excused {
+        let fails = failed.iter().any(|(failed, ..)| failed == id);
+        assert!(fails, "{scenario}: `{id}` passes now; excuse it no more");
+    }
+    let succeeded = checks.iter().filter(|(_, status, _)| status == "SUCCESS");
+    assert!(succeeded.count() > 0, "{scenario}, {version}: {checks:#?}");
+}
+
+#[test]
+fn the_suite_accepts_sessions() {
+    let served = TestServer::start();
+    for scenario in [
+        "server-initialize",
+        "ping",
+        "tools-list",
+        "resources-list",
+        "prompts-list",
+        "dns-rebinding-protection",
+    ] {
+        passes(&served, LEGACY, scenario, &[]);
+    }
+}
+
+#[test]
+fn the_suite_accepts_requests_without_a_session() {
+    let served = TestServer::start();
+    for scenario in [
+        "tools-list",
+        "resources-list",
+        "prompts-list",
+        "sep-2164-resource-not-found",
+        "caching",
+        "dns-rebinding-protection",
+    ] {
+        passes(&served, MODERN, scenario, &[]);
+    }
+}
+
+#[test]
+fn the_suite_accepts_a_server_without_state() {
+    // They call tools of a fixture.
+    let excused = [
+        "sep-2575-server-rejects-undeclared-capability",
+        "sep-2575-missing-capability-http-400",
+        "sep-2575-http-server-no-independent-requests-on-stream",
+        "sep-2575-server-no-log-without-loglevel",
+    ];
+    passes(&TestServer::start(), MODERN, "server-stateless", &excused);
+}
+
+#[test]
+fn the_suite_accepts_skills_over_mcp() {
+    let served = TestServer::start();
+    for scenario in ["sep-2640-skills-enumeration", "sep-2640-skills-manifest"] {
+        passes(&served, MODERN, scenario, &[]);
+    }
+    // Listing folders is optional and not offered, which the suite must notice.
+    let checks = judge(&served, MODERN, "sep-2640-skills-directory");
+    assert!(!checks.is_empty());
+    for (id, status, why) in checks {
+        assert_ne!(status, "FAILURE", "{id}: {why}");
+    }
+}

@@ -1,0 +1,42 @@
+//! The log of requests that could change something: who, from where, what. It is bounded like the other logs, and
+//! never has a query, a body or a token.
+
+use std::path::Path;
+
+use deft_channels::LogFile;
+use deft_config::LogLimits;
+use deft_wire::token::AuditEntry;
+use parking_lot::Mutex;
+
+/// `logs/audit.jsonl` of a home.
+pub struct AuditLog {
+    file: Option<Mutex<LogFile>>,
+}
+
+impl AuditLog {
+    /// Opens the log. One that cannot be written is reported once; requests are served all the same.
+    pub fn open(home: &Path, limits: LogLimits) -> Self {
+        let path = home.join("logs").join("audit.jsonl");
+        let opened = LogFile::open(&path, limits).and_then(|file| {
+            deft_config::make_private(&path)?;
+            Ok(Mutex::new(file))
+        });
+        if let Err(problem) = &opened {
+            tracing::warn!(%problem, "changes by the API are not logged");
+        }
+        Self { file: opened.ok() }
+    }
+
+    /// Adds a line.
+    pub fn note(&self, entry: &AuditEntry) {
+        let Some(file) = &self.file else {
+            return;
+        };
+        let written = serde_json::to_string(entry)
+            .map_err(std::io::Error::from)
+            .and_then(|line| file.lock().append(&line));
+        if let Err(problem) = written {
+            tracing::warn!(%problem, "a change by the API was not logged");
+        }
+    }
+}

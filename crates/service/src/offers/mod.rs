@@ -1,0 +1,155 @@
+//! What deft offers to other programs: its own tools, and its skills as tools, prompts and folders of files.
+//!
+//! Everything here is about an engine that stays open. Not here: the protocol in which it is offered.
+
+mod input;
+mod package;
+mod tool;
+
+pub use input::OfferedInput;
+pub use package::{PackageFile, SkillPackage};
+pub use tool::{OfferedTool, own_tools};
+
+use std::sync::Arc;
+
+use deft_engine::{Command, SkillSet};
+use deft_model::{Object, Skill};
+use deft_registry::discovery::{is_hidden, skill_tool};
+use deft_skillfile::render;
+use deft_wire::model::{Effects, Tier};
+use deft_wire::skill_files::{SchemaDocument, SkillTool};
+use deft_wire::{Done, Failure};
+
+use crate::app::App;
+use crate::commands::refusal;
+use crate::runs::StartRun;
+
+/// All skills at one instant.
+#[derive(Clone)]
+pub struct SkillOffers {
+    set: Arc<SkillSet>,
+}
+
+/// A skill as other programs see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedSkill {
+    /// Its id.
+    pub id: String,
+    /// Its name as written.
+    pub name: String,
+    /// What it is for, in a line.
+    pub description: String,
+    /// How it runs.
+    pub tier: Tier,
+    /// What it takes.
+    pub inputs: Vec<OfferedInput>,
+    /// Whether it asks to be a tool of its own.
+    pub is_exposed: bool,
+    /// Whether it asks not to be offered to models.
+    pub is_hidden: bool,
+    /// What repeating it would do, if it says so.
+    pub effects: Option<Effects>,
+}
+
+/// What a request to run a skill leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SkillRequest {
+    /// A run.
+    Run(StartRun),
+    /// The page of the skill, because help was asked for.
+    Page(String),
+}
+
+/// The skills that are there now. It costs little as long as nothing has changed.
+pub fn skills(app: &App) -> SkillOffers {
+    SkillOffers {
+        set: app.block_on(app.engine.library().all_skills()),
+    }
+}
+
+impl SkillOffers {
+    /// Whether nothing has changed between the two.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.set, &other.set)
+    }
+
+    /// The skills that are switched on, by id.
+    pub fn list(&self) -> Vec<OfferedSkill> {
+        let skills = self.set.all.skills().map(|loaded| &loaded.skill);
+        let mut skills: Vec<_> = skills
+            .filter(|skill| skill.policy.enabled)
+            .map(offered)
+            .collect();
+        skills.sort_by(|a, b| a.id.cmp(&b.id));
+        skills
+    }
+
+    /// A skill that is switched on, by its id.
+    pub fn find(&self, id: &str) -> Option<OfferedSkill> {
+        self.enabled(id).map(offered)
+    }
+
+    /// The id of the skill that a name means.
+    pub fn resolve(&self, name: &str) -> Option<String> {
+        let loaded = self.set.all.find(name)?;
+        Some(loaded.skill.id.to_string())
+    }
+
+    /// The text of a skill, as an assistant gets it.
+    pub fn text(&self, id: &str) -> Option<String> {
+        self.enabled(id).map(render::manual)
+    }
+
+    /// The tool `skill`; none if no skill can be loaded.
+    pub fn loading_tool(&self) -> Option<SkillTool> {
+        let tool = skill_tool(&self.set.all)?;
+        Some(SkillTool {
+            name: tool.name,
+            description: tool.description,
+            parameters: SchemaDocument(tool.schema),
+        })
+    }
+
+    /// What running a skill with these inputs means.
+    pub fn request(&self, app: &App, name: &str, inputs: Object) -> Done<SkillRequest> {
+        let start = |skill: &str, inputs: Object| {
+            SkillRequest::Run(StartRun {
+                skill: skill.to_owned(),
+                inputs,
+                cause: "mcp".to_owned(),
+                key: None,
+            })
+        };
+        // A record may also be meant by its number, which the engine knows.
+        if self.set.all.find(name).is_none() {
+            return Ok(start(name, inputs));
+        }
+        let library = app.engine.library();
+        let command = library.commands(&self.set.all).named(name, inputs.clone());
+        Ok(match command.map_err(|problems| refusal(&problems))? {
+            Command::Run { skill, inputs } => start(skill.skill.id.as_str(), inputs),
+            Command::Template(_) => start(name, inputs),
+            Command::Page { topic } => SkillRequest::Page(self.text(&topic).ok_or_else(|| {
+                Failure::input("unknown_skill", format!("unknown skill `{topic}`"))
+            })?),
+        })
+    }
+
+    fn enabled(&self, id: &str) -> Option<&Skill> {
+        let loaded = self.set.all.skill(id)?;
+        loaded.skill.policy.enabled.then_some(&loaded.skill)
+    }
+}
+
+fn offered(skill: &Skill) -> OfferedSkill {
+    OfferedSkill {
+        id: skill.id.to_string(),
+        name: skill.name.clone(),
+        description: skill.description.clone(),
+        tier: skill.tier(),
+        inputs: input::inputs(skill),
+        is_exposed: skill.policy.expose,
+        is_hidden: is_hidden(skill),
+        effects: skill.policy.effects,
+    }
+}

@@ -1,0 +1,158 @@
+//! Skills as folders of files, for hosts that load skills themselves.
+//!
+//! Only skills of the open format are published, as they are on disk: a host compares what it reads with the sizes
+//! and digests of the list.
+
+use std::path::Path;
+
+use deft_model::{Dialect, Object};
+use deft_registry::{LoadedSkill, MAX_FILE_BYTES, read_regular, sha256};
+
+use super::SkillOffers;
+
+/// The most files of one skill.
+const MAX_PACKAGE_FILES: usize = 512;
+
+/// The most bytes of one skill, all files together.
+const MAX_PACKAGE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The file that defines a skill.
+const SKILL_MD: &str = "SKILL.md";
+
+/// A skill with its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillPackage {
+    /// Its name, which is also the name of its folder.
+    pub name: String,
+    /// The frontmatter of its `SKILL.md`, as written.
+    pub frontmatter: Object,
+    /// All of its files; `SKILL.md` is the first.
+    pub files: Vec<PackageFile>,
+}
+
+/// One file of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageFile {
+    /// Its path from the folder of the skill, with `/` between parts.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The SHA-256 of its content, in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl SkillOffers {
+    /// The names of the skills that may be published as files.
+    pub fn package_names(&self) -> Vec<String> {
+        let skills = self.set.all.skills().filter(|loaded| may_publish(loaded));
+        let mut names: Vec<String> = skills.map(|loaded| loaded.skill.id.to_string()).collect();
+        names.sort();
+        names
+    }
+
+    /// A skill with its files as they are on disk now; none if it cannot be published.
+    pub fn package(&self, name: &str) -> Option<SkillPackage> {
+        let loaded = self.set.all.skill(name)?;
+        if !may_publish(loaded) {
+            return None;
+        }
+        package(loaded)
+    }
+
+    /// One file of a skill, with its path and its content. `is_meant` is asked with the path of each file.
+    pub fn package_file(
+        &self,
+        name: &str,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Option<(String, Vec<u8>)> {
+        let loaded = self.set.all.skill(name).filter(|it| may_publish(it))?;
+        // Only listed paths are read: they have no `..`, and no link leads out of the folder.
+        let siblings = loaded.siblings.iter().map(|file| file.path.as_str());
+        let path = siblings.chain([SKILL_MD]).find(|path| is_meant(path))?;
+        let folder = loaded.path.parent()?;
+        let content = read_regular(&folder.join(path), MAX_PACKAGE_BYTES).ok()?;
+        Some((path.to_owned(), content))
+    }
+}
+
+/// Whether a host can be given the files of a skill: its name must be that of the open format, since it is a part of
+/// addresses, and its file must say the name too.
+fn may_publish(loaded: &LoadedSkill) -> bool {
+    let skill = &loaded.skill;
+    let defines = loaded.path.file_name().is_some_and(|name| name == SKILL_MD);
+    skill.dialect == Dialect::AgentSkills
+        && skill.policy.enabled
+        && defines
+        && skill.id.as_str() == skill.name
+        && is_plain_name(&skill.name)
+}
+
+/// Lower-case letters, digits and single hyphens between them.
+fn is_plain_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let parts = || name.split('-');
+    name.len() <= 64 && parts().all(|part| !part.is_empty() && part.chars().all(plain))
+}
+
+fn package(loaded: &LoadedSkill) -> Option<SkillPackage> {
+    let folder = loaded.path.parent().unwrap_or(Path::new(""));
+    if loaded.siblings.len() + 1 > MAX_PACKAGE_FILES {
+        return too_large(loaded);
+    }
+    let content = read_regular(&loaded.path, MAX_FILE_BYTES).ok()?;
+    let frontmatter = deft_skillfile::frontmatter(&content)?;
+    let mut files = vec![file(SKILL_MD, &content)];
+    let mut total = content.len() as u64;
+    for sibling in &loaded.siblings {
+        // The list is of what is on disk now: the skill may have been loaded before an edit.
+        let content = read_regular(&folder.join(&sibling.path), MAX_PACKAGE_BYTES).ok()?;
+        total += content.len() as u64;
+        if total > MAX_PACKAGE_BYTES {
+            return too_large(loaded);
+        }
+        files.push(file(&sibling.path, &content));
+    }
+    Some(SkillPackage {
+        name: loaded.skill.id.to_string(),
+        frontmatter,
+        files,
+    })
+}
+
+fn file(path: &str, content: &[u8]) -> PackageFile {
+    PackageFile {
+        path: path.to_owned(),
+        size: content.len() as u64,
+        sha256: sha256(content).to_string(),
+    }
+}
+
+fn too_large(loaded: &LoadedSkill) -> Option<SkillPackage> {
+    let skill = &loaded.skill.id;
+    tracing::warn!(
+        %skill,
+        "a skill is not published: it has more than {MAX_PACKAGE_FILES} files or 16 MiB"
+    );
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_the_open_format_are_published() {
+        for (name, plain) in [
+            ("code-review", true),
+            ("a", true),
+            ("pdf2text", true),
+            ("Code", false),
+            ("a--b", false),
+            ("-a", false),
+            ("email.send", false),
+            ("größe", false),
+        ] {
+            assert_eq!(is_plain_name(name), plain, "{name}");
+        }
+    }
+}

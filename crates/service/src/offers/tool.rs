@@ -1,0 +1,62 @@
+//! deft's own tools, as other programs are offered them.
+
+use deft_engine::is_own_tool;
+use deft_tools::ToolInfo;
+use deft_wire::skill_files::SchemaDocument;
+use deft_wire::tool::ToolAnnotations;
+use serde_json::Value;
+
+use crate::app::App;
+
+/// A tool with everything that a client needs to call it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedTool {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub input_schema: SchemaDocument,
+    /// What it says about its behaviour.
+    pub annotations: ToolAnnotations,
+}
+
+/// Only agents of deft may call it: it sends out another agent below the one that calls.
+const FOR_AGENTS: &str = "dispatch_agent";
+
+/// The overview of all tools, which is built in.
+const CATALOG: &str = "get_tool_catalog";
+
+/// Tools that add something and change nothing that is there.
+const ADDING: [&str; 3] = ["memory_store_skill", "fact_save", "queue_task"];
+
+/// deft's own tools, by name.
+pub fn own_tools(app: &App) -> Vec<OfferedTool> {
+    let tools = app.engine.router().list().into_iter();
+    let mut tools: Vec<OfferedTool> = tools.filter(is_offered).map(offered).collect();
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    tools
+}
+
+fn is_offered(tool: &ToolInfo) -> bool {
+    let name = tool.name.as_str();
+    tool.builtin && (is_own_tool(name) || name == CATALOG) && name != FOR_AGENTS
+}
+
+fn offered(tool: ToolInfo) -> OfferedTool {
+    let given = tool.annotations;
+    let reads = given.read_only_hint == Some(true);
+    // The router does not know which of them destroy something.
+    let destructive = !reads && !ADDING.contains(&tool.name.as_str());
+    OfferedTool {
+        description: tool.description,
+        input_schema: SchemaDocument(Value::clone(&tool.input_schema)),
+        annotations: ToolAnnotations {
+            read_only_hint: given.read_only_hint,
+            destructive_hint: Some(destructive),
+            idempotent_hint: given.idempotent_hint,
+            open_world_hint: Some(given.open_world_hint.unwrap_or(false)),
+        },
+        name: tool.name,
+    }
+}

@@ -1,0 +1,318 @@
+//! The tokens that HTTP requests carry. The first one is made when a daemon first starts and is in `token` of the
+//! home, for its owner alone. Others have a name and a scope; only their hashes are stored, in `tokens.json`.
+//!
+//! Not here: reading a token from a request.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use deft_config::write_private;
+use deft_model::nearest;
+use deft_registry::read_text;
+use deft_wire::token::{TokenAdded, TokenList, TokenRevoked, TokenScope, TokenView};
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::workspace::Workspace;
+
+/// The largest file with a token.
+const MAX_TOKEN: u64 = 4096;
+
+/// The largest file with hashes.
+const MAX_HASHES: u64 = 4 * 1024 * 1024;
+
+/// The fewest characters of a token.
+const SHORTEST: usize = 32;
+
+/// The name of the token that the home is made with.
+const OWNER: &str = "owner";
+
+/// Where the token of the owner is.
+pub fn token_file(home: &Path) -> PathBuf {
+    home.join("token")
+}
+
+fn hash_file(home: &Path) -> PathBuf {
+    home.join("tokens.json")
+}
+
+/// The token of the owner, made if need be.
+fn owner_token(home: &Path) -> Done<String> {
+    let path = token_file(home);
+    match read_text(&path, MAX_TOKEN) {
+        Ok(text) => check(&path, text.trim()),
+        Err(problem) if problem.kind() == ErrorKind::NotFound => {
+            let token = new_token();
+            write_private(&path, &format!("{token}\n"))?;
+            Ok(token)
+        }
+        Err(problem) => Err(Failure::file(&path, "read", &problem)),
+    }
+}
+
+fn check(path: &Path, token: &str) -> Done<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if token.len() < SHORTEST || !token.chars().all(plain) {
+        let message = format!("`{}` has no usable token", path.display());
+        let hint = format!(
+            "delete the file; the next start of deft makes a token. Letters, digits, `-`, `_` and `.` are usable, \
+             {SHORTEST} of them at least"
+        );
+        return Err(Failure::input("bad_token_file", message).hint(hint));
+    }
+    if deft_config::is_open_to_others(path) {
+        deft_config::make_private(path)
+            .map_err(|problem| Failure::file(path, "protect", &problem))?;
+    }
+    Ok(token.to_owned())
+}
+
+/// A token with 244 random bits.
+fn new_token() -> String {
+    let part = || uuid::Uuid::new_v4().simple().to_string();
+    format!("deft_{}{}", part(), part())
+}
+
+fn hash(token: &str) -> String {
+    let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A token as the file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredToken {
+    hash: String,
+    #[serde(flatten)]
+    view: TokenView,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredTokens {
+    tokens: Vec<StoredToken>,
+}
+
+impl StoredTokens {
+    fn read(home: &Path) -> Done<Self> {
+        let path = hash_file(home);
+        let text = match read_text(&path, MAX_HASHES) {
+            Ok(text) => text,
+            Err(problem) if problem.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            Err(problem) => return Err(Failure::file(&path, "read", &problem)),
+        };
+        serde_json::from_str(&text).map_err(|problem| {
+            let message = format!("`{}` cannot be read: {problem}", path.display());
+            Failure::input("bad_token_file", message)
+                .hint("delete the file and add the tokens again")
+        })
+    }
+
+    fn write(&self, home: &Path) -> Done<()> {
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        write_private(&hash_file(home), &format!("{text}\n"))
+    }
+}
+
+/// Makes a token. It is returned once and stored as a hash.
+pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAdded> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        let message = format!("`{name}` cannot be the name of a token");
+        let hint = "use letters, digits, `-`, `_` and `.`";
+        return Err(Failure::input("invalid_name", message).hint(hint));
+    }
+    let home = workspace.home()?;
+    home.ensure()?;
+    let mut stored = StoredTokens::read(&home.path)?;
+    let taken = stored.tokens.iter().any(|token| token.view.name == name);
+    if taken || name == OWNER {
+        let message = format!("there is a token `{name}` already");
+        let hint = format!("`deft tokens revoke {name}` ends it, or choose another name");
+        return Err(Failure::input("exists", message).hint(hint));
+    }
+    let made = new_token();
+    stored.tokens.push(StoredToken {
+        hash: hash(&made),
+        view: TokenView {
+            name: name.to_owned(),
+            scope,
+            created_at: Timestamp::now(),
+        },
+    });
+    stored.write(&home.path)?;
+    Ok(TokenAdded {
+        ok: true,
+        name: name.to_owned(),
+        scope,
+        token: made,
+    })
+}
+
+/// The tokens that were added, without themselves.
+pub fn list(workspace: &Workspace) -> Done<TokenList> {
+    let stored = StoredTokens::read(&workspace.locate()?)?;
+    let tokens = stored.tokens.into_iter().map(|token| token.view);
+    Ok(TokenList {
+        tokens: tokens.collect(),
+    })
+}
+
+/// Ends a token. The next request with it is refused.
+pub fn revoke(workspace: &Workspace, name: &str) -> Done<TokenRevoked> {
+    let home = workspace.locate()?;
+    let mut stored = StoredTokens::read(&home)?;
+    let before = stored.tokens.len();
+    stored.tokens.retain(|token| token.view.name != name);
+    if stored.tokens.len() == before {
+        return Err(unknown(name, &stored));
+    }
+    stored.write(&home)?;
+    Ok(TokenRevoked {
+        ok: true,
+        revoked: name.to_owned(),
+    })
+}
+
+fn unknown(name: &str, stored: &StoredTokens) -> Failure {
+    let failure = Failure::input("unknown_token", format!("unknown token `{name}`"));
+    if name == OWNER {
+        return failure.hint("delete the file `token` of the home and start deft again");
+    }
+    let names = stored.tokens.iter().map(|token| token.view.name.as_str());
+    failure.hint(match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`deft tokens list` shows all tokens".to_owned(),
+    })
+}
+
+/// Who a token belongs to, and what it allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenOwner {
+    /// The name of the token.
+    pub name: String,
+    /// What it allows.
+    pub scope: TokenScope,
+}
+
+/// The tokens that a server accepts: that of the owner, and those of the file as it is now.
+pub struct TokenBook {
+    home: PathBuf,
+    owner: String,
+    read: Mutex<ReadTokens>,
+}
+
+#[derive(Default)]
+struct ReadTokens {
+    looks: Option<(SystemTime, u64)>,
+    tokens: Vec<StoredToken>,
+}
+
+impl TokenBook {
+    /// The tokens of a home; that of the owner is made if need be.
+    pub fn open(home: &Path) -> Done<Self> {
+        Ok(Self {
+            owner: hash(&owner_token(home)?),
+            home: home.to_owned(),
+            read: Mutex::default(),
+        })
+    }
+
+    /// The owner of a token. Hashes are compared, so that the time says nothing about the token.
+    pub fn find(&self, token: &str) -> Option<TokenOwner> {
+        let given = hash(token);
+        if given == self.owner {
+            return Some(TokenOwner {
+                name: OWNER.to_owned(),
+                scope: TokenScope::Admin,
+            });
+        }
+        let mut read = self.read.lock();
+        self.refresh(&mut read);
+        let found = read.tokens.iter().find(|token| token.hash == given)?;
+        Some(TokenOwner {
+            name: found.view.name.clone(),
+            scope: found.view.scope,
+        })
+    }
+
+    /// Reads the file again if it has changed. One that cannot be read allows nothing.
+    fn refresh(&self, read: &mut ReadTokens) {
+        let data = fs::metadata(hash_file(&self.home)).ok();
+        let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));
+        if looks != read.looks {
+            let stored = StoredTokens::read(&self.home).unwrap_or_else(|failure| {
+                tracing::warn!(hint = failure.hint, "{}", failure.message);
+                StoredTokens::default()
+            });
+            read.tokens = stored.tokens;
+            read.looks = looks;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workspace(home: &Path) -> Workspace {
+        Workspace {
+            home: Some(home.to_owned()),
+            roots: Vec::new(),
+            tell: |_| {},
+            quiet: true,
+        }
+    }
+
+    #[test]
+    fn a_token_is_made_once_and_belongs_to_its_owner() {
+        let home = tempfile::tempdir().unwrap();
+        let first = owner_token(home.path()).unwrap();
+        assert_eq!(owner_token(home.path()).unwrap(), first);
+        assert!(!deft_config::is_open_to_others(&token_file(home.path())));
+        assert!(first.len() >= SHORTEST);
+    }
+
+    #[test]
+    fn a_file_that_is_no_token_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(token_file(home.path()), "short\n").unwrap();
+        assert_eq!(owner_token(home.path()).unwrap_err().code, "bad_token_file");
+    }
+
+    #[test]
+    fn tokens_are_stored_as_hashes_and_end_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = workspace(home.path());
+        let book = TokenBook::open(home.path()).unwrap();
+        let owner = owner_token(home.path()).unwrap();
+        assert_eq!(book.find(&owner).unwrap().scope, TokenScope::Admin);
+        let added = add(&workspace, "phone", TokenScope::Read).unwrap();
+        let text = fs::read_to_string(hash_file(home.path())).unwrap();
+        assert!(!text.contains(&added.token), "{text}");
+        assert!(!deft_config::is_open_to_others(&hash_file(home.path())));
+        let found = book.find(&added.token).unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.scope),
+            ("phone", TokenScope::Read)
+        );
+        assert_eq!(
+            add(&workspace, "phone", TokenScope::Run).unwrap_err().code,
+            "exists"
+        );
+        assert_eq!(
+            add(&workspace, "a/b", TokenScope::Run).unwrap_err().code,
+            "invalid_name"
+        );
+        assert_eq!(list(&workspace).unwrap().tokens.len(), 1);
+        revoke(&workspace, "phone").unwrap();
+        assert_eq!(book.find(&added.token), None);
+        assert_eq!(
+            revoke(&workspace, "phone").unwrap_err().code,
+            "unknown_token"
+        );
+    }
+}

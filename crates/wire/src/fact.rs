@@ -1,0 +1,33 @@
+//! Facts that agents remember.
+
+#![allow(missing_docs, reason = "fields are named after the JSON")]
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactView {
+    pub id: i64,
+    /// The agent that stored it.
+    pub agent_id: String,
+    pub category: String,
+    pub text: String,
+    /// Where it comes from, such as a run.
+    pub source: Option<String>,
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+}
+
+/// Some facts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactList {
+    pub facts: Vec<FactView>,
+}
+
+/// A fact that was forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForgottenFact {
+    pub forgotten: i64,
+}
