@@ -13,7 +13,7 @@ pub use tool::{OfferedTool, own_tools};
 use std::sync::Arc;
 
 use deft_engine::{Command, SkillSet};
-use deft_model::{Object, Skill};
+use deft_model::{Object, Revision, Skill};
 use deft_registry::discovery::{is_hidden, skill_tool};
 use deft_skillfile::render;
 use deft_wire::model::{Effects, Tier};
@@ -68,9 +68,19 @@ pub fn skills(app: &App) -> SkillOffers {
 }
 
 impl SkillOffers {
-    /// Whether nothing has changed between the two.
+    /// Whether nothing has changed between the two. Sets that were read at the same time may be two.
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.set, &other.set)
+        let same = || self.revisions() == other.revisions() && self.list() == other.list();
+        Arc::ptr_eq(&self.set, &other.set) || same()
+    }
+
+    fn revisions(&self) -> Vec<(&str, Revision)> {
+        let skills = self.set.all.skills();
+        let mut all: Vec<_> = skills
+            .map(|loaded| (loaded.skill.id.as_str(), loaded.revision))
+            .collect();
+        all.sort_unstable();
+        all
     }
 
     /// The skills that are switched on, by id.
