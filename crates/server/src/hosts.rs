@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Uri, header};
 use deft_wire::{Done, Failure};
 
 /// Names of this machine that every listener accepts.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+pub(crate) const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The names that a request may use.
 pub(crate) struct AllowedHosts {

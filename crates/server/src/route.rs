@@ -117,18 +117,7 @@ impl Route {
                     .await
             })
         });
-        Self {
-            verb,
-            path,
-            summary,
-            scope,
-            query: shape::<Q>(),
-            body: shape::<B>(),
-            reply: |generator| generator.subschema_for::<R>(),
-            statuses: &[200],
-            handler,
-            keeps_reply: verb == Verb::Post,
-        }
+        Self::row::<Q, B, R>(verb, path, summary, scope, handler)
     }
 
     /// A request that waits for something: it holds no thread.
@@ -147,6 +136,24 @@ impl Route {
         let handler: Handler =
             Arc::new(move |raw: RawCall| Box::pin(async move { work(read::<Q, B>(raw)?).await }));
         Self {
+            statuses: &[200, 202],
+            ..Self::row::<Q, B, R>(verb, path, summary, scope, handler)
+        }
+    }
+
+    fn row<Q, B, R>(
+        verb: Verb,
+        path: &'static str,
+        summary: &'static str,
+        scope: Scope,
+        handler: Handler,
+    ) -> Self
+    where
+        Q: JsonSchema + 'static,
+        B: JsonSchema + 'static,
+        R: JsonSchema,
+    {
+        Self {
             verb,
             path,
             summary,
@@ -154,7 +161,7 @@ impl Route {
             query: shape::<Q>(),
             body: shape::<B>(),
             reply: |generator| generator.subschema_for::<R>(),
-            statuses: &[200, 202],
+            statuses: &[200],
             handler,
             keeps_reply: verb == Verb::Post,
         }

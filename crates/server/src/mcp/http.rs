@@ -7,9 +7,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio_util::sync::CancellationToken;
 
 use super::handler::McpServer;
-
-/// The names of this machine for itself.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+use crate::hosts::LOOPBACK;
 
 /// MCP over HTTP; clones share everything.
 pub type McpService = StreamableHttpService<McpServer, LocalSessionManager>;

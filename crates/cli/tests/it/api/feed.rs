@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
+use super::ASKING;
 use super::client::Api;
 use crate::daemon::{Daemon, used_home};
 use crate::support::World;
@@ -14,15 +15,6 @@ name: hello
 description: Says hello
 steps:
   - {id: say, tool: log, args: {message: hello}}
-";
-
-const ASKING: &str = "\
-name: asking
-description: Asks first
-steps:
-  - {id: say, tool: log, args: {message: done}}
-confirmations:
-  - {step: say, message: \"Go on?\"}
 ";
 
 fn world() -> World {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::ASKING;
 use super::client::{Api, Reply};
 use crate::daemon::{Daemon, used_home, wait_for};
 use crate::support::{SKILL, WORKFLOW, World};
@@ -16,16 +17,6 @@ steps:
   - {id: say, tool: log, args: {message: \"{{ inputs.text }}\"}}
 outputs:
   said: \"{{ inputs.text }}\"
-";
-
-/// Asks before its only step.
-const ASKING: &str = "\
-name: asking
-description: Asks first
-steps:
-  - {id: say, tool: log, args: {message: done}}
-confirmations:
-  - {step: say, message: \"Go on?\"}
 ";
 
 fn world() -> World {
