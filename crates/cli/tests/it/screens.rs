@@ -27,7 +27,7 @@ fn unfolded(screen: &str, columns: usize) -> String {
     for line in screen.lines() {
         let begins = |c: char| c.is_alphanumeric() || c == '`' || c == '(';
         let heads = ["hint:", "error:", "warning:"];
-        let is_head = heads.iter().any(|head| line.starts_with(head));
+        let is_head = heads.iter().any(|head| line.starts_with(head)) || is_row(line);
         let is_full = last > 0 && last + 1 + first_piece(line) > columns;
         match out.last_mut() {
             Some(before) if is_full && !is_head && line.starts_with(begins) => {
@@ -39,6 +39,12 @@ fn unfolded(screen: &str, columns: usize) -> String {
         last = line.chars().count();
     }
     out.join("\n")
+}
+
+/// Whether a line begins with a label and its column, as the rows of `deft status` do: such a line never
+/// continues the one above, however full that is.
+fn is_row(line: &str) -> bool {
+    line.find(' ').is_some_and(|end| line[end..].starts_with("  "))
 }
 
 /// How long the first word of a line is; words in backticks stay together.
