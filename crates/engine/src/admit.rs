@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use deft_library::{PinnedSkill, encode};
-use deft_model::{Authority, Object, Overlap, RunId, Skill};
+use deft_model::{Authority, Object, Overlap, RunId, RunOrigin, Skill};
 use deft_store::{
     Admission as NewRun, AdmissionResult, Batch, FirstClaim, Lease, NewEvent, RunRow, RunState,
     SkillRow, SlotStep, Write,
@@ -49,6 +49,8 @@ pub struct Fire {
     pub check_failed: Option<String>,
     /// The rights of the agent that asks for it; none where a person or a schedule does.
     pub authority: Option<Arc<Authority>>,
+    /// The request that asks for it.
+    pub origin: RunOrigin,
 }
 
 /// The run that another one was made from.
@@ -174,11 +176,7 @@ impl Engine {
     }
 
     /// Stores a run and takes its lease, if nothing stands in the way.
-    pub(crate) async fn begin(
-        &self,
-        mut fire: Fire,
-        attention: &Attention,
-    ) -> Result<AdmittedRun, Error> {
+    pub async fn begin(&self, mut fire: Fire, attention: &Attention) -> Result<AdmittedRun, Error> {
         let pinned = self.inner.pin(&mut fire).await?;
         self.begin_pinned(fire, pinned, attention).await
     }
@@ -322,6 +320,7 @@ impl Inner {
             nonce: new_nonce(fire),
             check_failed: fire.check_failed.clone(),
             authority: fire.authority.clone(),
+            origin: fire.origin.clone(),
         };
         let nonce = started.nonce.clone();
         let mut machine = Machine::new(Arc::clone(&pinned.plan), self.rules());
@@ -384,8 +383,10 @@ impl Inner {
     fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
-        let told =
-            fire.workspace_uri.is_some() || fire.check_failed.is_some() || fire.authority.is_some();
+        let told = fire.workspace_uri.is_some()
+            || fire.check_failed.is_some()
+            || fire.authority.is_some()
+            || !fire.origin.is_unknown();
         if reused.is_empty() && !told {
             return Vec::new();
         }
@@ -395,6 +396,7 @@ impl Inner {
             reused,
             check_failed: fire.check_failed.clone(),
             authority: fire.authority.clone(),
+            origin: fire.origin.clone(),
         });
         vec![encode_event(self.now(), &prepared)]
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_base::run_inputs;
-use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_model::{Failure, FailureClass, Outcome, RunId, RunOrigin, RunStatus};
 use deft_store::{
     Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState, StoredEvent,
 };
@@ -368,6 +368,7 @@ impl Inner {
             reused: Vec::new(),
             check_failed: None,
             authority: None,
+            origin: RunOrigin::default(),
         });
         let started = Event::Started(RunStart {
             skill: claimed.run.skill.clone(),
@@ -378,6 +379,7 @@ impl Inner {
             nonce: prepared.nonce.clone(),
             check_failed: prepared.check_failed,
             authority: prepared.authority,
+            origin: prepared.origin,
         });
         for event in std::iter::once(started).chain(prepared.reused) {
             // A fresh machine takes its own start, and reused steps of the same revision.

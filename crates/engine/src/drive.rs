@@ -14,7 +14,7 @@ use deft_workflow::{Ask, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::Timestamp;
-use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Attention, Question};
@@ -108,14 +108,7 @@ impl Driver {
         attention: Attention,
     ) -> Self {
         let stop = engine.register(&run.id, &attention);
-        let performer = Performer {
-            engine: Arc::clone(engine),
-            run: run.id.clone(),
-            secrets,
-            session: Arc::new(Mutex::new(None)),
-            above: Arc::default(),
-            halt: CancellationToken::new(),
-        };
+        let performer = Performer::new(engine, &run, &machine, secrets);
         Self {
             engine: Arc::clone(engine),
             deadline: None,

@@ -39,6 +39,7 @@ mod session_log;
 mod stored_skill;
 mod summary;
 mod tools_ahead;
+mod trace;
 mod view;
 mod waiting;
 

@@ -117,6 +117,7 @@ impl Mask for RunDetail {
     fn mask(&mut self) {
         self.run.mask();
         self.check_failed.mask();
+        self.request_id.mask();
         self.steps.mask();
         self.calls.mask();
         self.notices.mask();

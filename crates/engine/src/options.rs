@@ -54,6 +54,8 @@ pub struct Options {
     pub zone: String,
     /// Why it may be the wrong zone; a caller that stores a time gets this as a warning.
     pub zone_doubt: Option<String>,
+    /// Whether the host exports traces, so that calls carry spans of their own.
+    pub traces: bool,
 }
 
 impl Options {
@@ -81,6 +83,7 @@ impl Options {
             agent: AgentOptions::default(),
             zone: "UTC".to_owned(),
             zone_doubt: None,
+            traces: false,
         }
     }
 }

@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use deft_agents::Payer;
 use deft_compute::{Error as ComputeError, Job, Kind, Session};
 use deft_library::PinnedSkill;
-use deft_model::{Authority, Failure, FailureClass, Object, RunId, scatter};
-use deft_store::Write;
+use deft_model::{
+    Authority, Failure, FailureClass, Object, RunId, TraceContext, scatter, span_place,
+};
+use deft_store::{RunRow, Write};
 use deft_tools::Call as ToolCall;
-use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs, size};
+use deft_workflow::{Answer, Call, Code, Heal, Machine, Path, check_inputs, size};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{Mutex, OnceCell};
@@ -23,6 +25,7 @@ use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
 use crate::secrets::RunSecrets;
+use crate::trace::RunTrace;
 
 /// How much of a failure's message stays when it is too long.
 const MOST_WORDS: usize = 2000;
@@ -83,10 +86,14 @@ impl ActionResult {
 pub(crate) struct Performer {
     pub(crate) engine: Arc<Inner>,
     pub(crate) run: RunId,
+    /// The skill of the run, for lines of the log.
+    pub(crate) skill: Arc<str>,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<SkillSession>>>,
     /// Skills outside of the run that pay for it; read at the first model call.
     pub(crate) above: Arc<OnceCell<Vec<Payer>>>,
+    /// The trace that the run belongs to, if there is one.
+    pub(crate) trace: Option<Arc<RunTrace>>,
     /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
 }
@@ -116,6 +123,25 @@ pub(crate) struct Request {
 }
 
 impl Performer {
+    pub(crate) fn new(
+        engine: &Arc<Inner>,
+        run: &RunRow,
+        machine: &Machine,
+        secrets: Arc<RunSecrets>,
+    ) -> Self {
+        let (id, ends) = (&run.id, run.finish_ordinal);
+        Self {
+            engine: Arc::clone(engine),
+            run: id.clone(),
+            skill: run.skill.as_str().into(),
+            secrets,
+            session: Arc::new(Mutex::new(None)),
+            above: Arc::default(),
+            trace: RunTrace::find(id, ends, machine.trace(), engine.options.traces),
+            halt: CancellationToken::new(),
+        }
+    }
+
     /// Does a call. Boxes all but the local tool, so that the future of each step is small: it is
     /// moved several times.
     pub(crate) async fn call(self, request: Request) -> ActionResult {
@@ -160,6 +186,16 @@ impl Performer {
         }
     }
 
+    /// The context that a call at a place carries.
+    pub(crate) fn trace(&self, place: impl FnOnce() -> String) -> Option<TraceContext> {
+        self.trace.as_ref().map(|trace| trace.context_at(&place()))
+    }
+
+    /// The trace of the run as lines of the log have it.
+    pub(crate) fn trace_id(&self) -> Option<String> {
+        self.trace.as_ref().map(|trace| trace.id().to_string())
+    }
+
     async fn tool(
         &self,
         request: &Request,
@@ -178,6 +214,7 @@ impl Performer {
             reveal: &*self.secrets,
             by_model: request.by_model,
             authority: request.authority.clone(),
+            trace: self.trace(|| span_place::call(request.path.as_str(), request.attempt)),
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await;
@@ -299,7 +336,10 @@ impl Performer {
         match result {
             Ok(output) => {
                 if !output.printed.is_empty() {
-                    tracing::info!(run = %self.run, step = %request.path, "{}", output.printed.trim_end());
+                    let (skill, step) = (&*self.skill, &request.path);
+                    let trace_id = self.trace_id();
+                    let said = output.printed.trim_end();
+                    tracing::info!(run = %self.run, skill, %step, trace_id, "{said}");
                 }
                 Ok(output.value)
             }
@@ -398,6 +438,7 @@ impl Performer {
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
             authority: authority.map(Arc::new),
+            trace: self.trace(|| span_place::heal(path.as_str(), heal.ordinal)),
             ..ToolCall::new(&heal.tool, heal.args.clone())
         };
         let result = self.engine.parts.router.call(call).await;

@@ -193,6 +193,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
+    use deft_model::RunOrigin;
     use deft_store::StoredEvent;
     use deft_workflow::RunStart;
     use serde_json::json;
@@ -214,6 +215,7 @@ mod tests {
             nonce: "n".to_owned(),
             check_failed: None,
             authority: None,
+            origin: RunOrigin::default(),
         });
         let NewEvent { at, kind, body } = encode(Timestamp::UNIX_EPOCH, &event);
         let run = RunId::new("run_1");

@@ -5,14 +5,14 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use deft_base::read_stored;
-use deft_model::{Object, RunId, Usage};
+use deft_model::{Object, RunId, TraceContext, TraceId, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
 use deft_wire::dry_run::{DryDiagnostic, DryRun};
 use deft_wire::event::EventView;
 use deft_wire::interruption::IdleTime;
 use deft_wire::notice::NoticeStatus;
 use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, StepView};
-use deft_workflow::{Event, Plan, dry_run, step_views};
+use deft_workflow::{Event, Plan, RunPreparation, RunStart, dry_run, step_views};
 use jiff::Timestamp;
 
 use crate::drive::RouterFacts;
@@ -90,6 +90,17 @@ impl Engine {
         Ok((events, last))
     }
 
+    /// The trace of a run, where traces are exported.
+    pub async fn trace_id(&self, run: &RunId) -> Option<TraceId> {
+        if !self.inner.options.traces {
+            return None;
+        }
+        let stored = self.store().events(Some(run), 0, FIRST).await.ok()?;
+        let events = claim::decode_events(run, &stored).ok()?;
+        let caller = events.iter().find_map(|(_, event)| caller(event));
+        Some(caller.map_or_else(|| TraceId::from_run(run), |caller| caller.trace))
+    }
+
     /// Events of a run as they are stored, for listeners that came late.
     pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
@@ -109,6 +120,7 @@ impl Engine {
         let mut detail = RunDetail {
             run,
             check_failed: why.map(str::to_owned),
+            request_id: events.iter().find_map(|(_, event)| request_id(event)),
             steps: self.steps(row, &events).await,
             calls: crate::agent::calls(&events),
             notices: self.notices_of(row).await?,
@@ -220,12 +232,37 @@ fn run_notice(notice: NoticeRow) -> RunNotice {
     }
 }
 
+/// How many events may come before a run says who called it.
+const FIRST: u32 = 2;
+
+/// The span of the caller, as a run says it when it begins.
+fn caller(event: &Event) -> Option<&TraceContext> {
+    if let Event::Started(started) = event {
+        started.origin.trace.as_deref()
+    } else if let Event::Prepared(prepared) = event {
+        prepared.origin.trace.as_deref()
+    } else {
+        None
+    }
+}
+
 /// Why the check before the run could not be made, as a run says it when it begins.
 fn check_failed(event: &Event) -> Option<&str> {
     if let Event::Started(started) = event {
         started.check_failed.as_deref()
     } else if let Event::Prepared(prepared) = event {
         prepared.check_failed.as_deref()
+    } else {
+        None
+    }
+}
+
+/// The id of the request that started a run.
+fn request_id(event: &Event) -> Option<String> {
+    if let Event::Started(RunStart { origin, .. })
+    | Event::Prepared(RunPreparation { origin, .. }) = event
+    {
+        origin.request_id.clone()
     } else {
         None
     }

@@ -25,6 +25,9 @@ pub struct Failure {
     /// True when nothing was tried, because a tool or its server is not there.
     #[serde(default, skip_serializing_if = "is_false")]
     pub blocked: bool,
+    /// True when the tool itself reported it in its answer (`isError`), so that the call as such worked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reported: bool,
     /// What does not work, where other skills that use it fail as well. In a box, because failures are
     /// moved often and few of them are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +69,7 @@ impl Failure {
             hint: None,
             in_doubt: false,
             blocked: false,
+            reported: false,
             outage: None,
             budget: None,
         }
@@ -96,6 +100,13 @@ impl Failure {
     #[must_use]
     pub fn blocked(mut self) -> Self {
         self.blocked = true;
+        self
+    }
+
+    /// The same failure, which the tool itself reported in its answer.
+    #[must_use]
+    pub fn reported(mut self) -> Self {
+        self.reported = true;
         self
     }
 

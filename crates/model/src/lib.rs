@@ -16,6 +16,7 @@ mod flag;
 mod handler;
 mod ids;
 mod money;
+mod origin;
 mod pattern;
 mod policy;
 mod problem;
@@ -26,6 +27,7 @@ mod spend_subject;
 mod step;
 mod step_kind;
 mod text;
+mod trace;
 mod trigger;
 mod visible;
 
@@ -43,6 +45,7 @@ pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
+pub use origin::RunOrigin;
 pub use pattern::fits;
 pub use policy::{
     Budget, BudgetPeriod, DisabledReason, Effects, ExhaustedAction, Expect, FailureClass, Heal,
@@ -58,6 +61,7 @@ pub use spend_subject::SpendSubject;
 pub use step::{Confirmation, Input, InputType, Loop, OnError, Step};
 pub use step_kind::{StepKind, StepType, Wait};
 pub use text::Text;
+pub use trace::{SpanId, TraceContext, TraceId, TraceParentError, span_place};
 pub use trigger::{SkillEvent, Timing, Trigger};
 pub use visible::{visible, visible_after, visible_json};
 

@@ -8,7 +8,7 @@ choice! {
     Trigger {
         /// On a schedule, an interval, or once at an instant.
         Cron = "cron",
-        /// When a message matches the skill's keywords, or when something happens in deft.
+        /// When a message matches the skill's keywords, when something happens in deft, or when a hook takes a delivery.
         Event = "event",
         /// Only when asked for.
         Manual = "manual",
@@ -40,8 +40,17 @@ pub struct Timing {
     pub delay_seconds: Option<u64>,
     /// The event that fires it; then it has no times.
     pub event: Option<SkillEvent>,
+    /// The hook whose deliveries fire it; then it has no times.
+    pub hook: Option<String>,
     /// The zone that was asked for.
     pub timezone: Option<String>,
     /// `trigger_config` as it was written.
     pub config: Object,
+}
+
+impl Timing {
+    /// Whether something that happens fires it, and not the clock.
+    pub fn is_by_event(&self) -> bool {
+        self.event.is_some() || self.hook.is_some()
+    }
 }

@@ -75,6 +75,7 @@ fn started() -> Event {
         nonce: "nonce".to_owned(),
         check_failed: None,
         authority: None,
+        origin: deft_model::RunOrigin::default(),
     })
 }
 

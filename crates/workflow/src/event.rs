@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Authority, Effects, Failure, FailureClass, Object, Outcome};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object, Outcome, RunOrigin};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -180,6 +180,9 @@ pub struct RunPreparation {
     /// The rights of the agent that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Arc<Authority>>,
+    /// The request that started it.
+    #[serde(default, skip_serializing_if = "RunOrigin::is_unknown")]
+    pub origin: RunOrigin,
 }
 
 /// How a run began.
@@ -203,6 +206,9 @@ pub struct RunStart {
     /// The rights of the agent that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Arc<Authority>>,
+    /// The request that started it.
+    #[serde(default, skip_serializing_if = "RunOrigin::is_unknown")]
+    pub origin: RunOrigin,
 }
 
 /// What a confirmation is about.

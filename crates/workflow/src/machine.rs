@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Effects, Failure, StepKind};
+use deft_model::{Effects, Failure, StepKind, TraceContext};
 use deft_template::Condition;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -224,6 +224,11 @@ impl Machine {
     pub fn check_failed(&self) -> Option<&str> {
         let origin = self.origin.as_ref()?;
         origin.started.check_failed.as_deref()
+    }
+
+    /// The span of the caller of the run, if it traces.
+    pub fn trace(&self) -> Option<&Arc<TraceContext>> {
+        self.origin.as_ref()?.started.origin.trace.as_ref()
     }
 
     /// Everything that follows from the state: skipped steps, intents, the end. The events are

@@ -10,6 +10,7 @@ use deft_agents::{BudgetExceeded, Exhaustion, Payers, STORING, Spending, payers}
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
     Authority, CallArgs, ExhaustedAction, Failure, FailureClass, ModelReply, ModelRequest, Object,
+    TraceContext, span_place,
 };
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
@@ -142,6 +143,9 @@ impl Performer {
                     args,
                     key,
                     authority,
+                    trace: self.trace(|| {
+                        span_place::agent_call(path.as_str(), &agent.to_string(), turn, call)
+                    }),
                 };
                 let result = self.agent_tool(request, until, &place).await;
                 AgentResult::Returned {
@@ -347,6 +351,7 @@ impl Performer {
         let call = ToolCall {
             key,
             authority: request.authority.map(Arc::new),
+            trace: request.trace,
             deadline: match (usual, left) {
                 (Some(usual), Some(left)) => Some(usual.min(left)),
                 (usual, left) => usual.or(left),
@@ -404,6 +409,7 @@ struct AgentCall<'a> {
     args: Object,
     key: String,
     authority: Option<Authority>,
+    trace: Option<TraceContext>,
 }
 
 /// The rights of a call that a person may have agreed to. What is stored lasts, so only a person's own

@@ -9,7 +9,8 @@ use deft_base::{run_failure, run_outputs};
 use deft_command::{CommandResult, Problem};
 use deft_library::{Command, PinnedSkill, denied, handler};
 use deft_model::{
-    Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, Skill, ToolSpec,
+    Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunOrigin, RunStatus, Skill,
+    ToolSpec,
 };
 use deft_registry::discovery::{Topic, get_skill_with, load_skill};
 use deft_store::RunRow;
@@ -193,6 +194,10 @@ impl Engine {
             inputs,
             cause: BY_AGENT.to_owned(),
             key: (!context.key.is_empty()).then(|| context.key.clone()),
+            origin: RunOrigin {
+                request_id: None,
+                trace: context.trace.clone().map(Arc::new),
+            },
             ..Fire::default()
         };
         let above = context.key.split_once('/').map(|(run, _)| RunId::new(run));

@@ -79,6 +79,7 @@ impl Driver {
             nonce: "n0nce".to_owned(),
             check_failed: None,
             authority: self.world.authority.clone(),
+            origin: deft_model::RunOrigin::default(),
         };
         let event = self.machine.start(started);
         self.record(&event);

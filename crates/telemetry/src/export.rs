@@ -1,0 +1,301 @@
+//! Sends spans and metrics to an OTLP receiver over HTTP, in the background.
+//!
+//! The queue is bounded, and a receiver that does not answer costs spans, never a run. The client is made when
+//! something is sent first. Not here: what is sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, StatusCode};
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::JoinHandle;
+
+use crate::otlp::{self, Resource};
+use crate::registry::Registry;
+use crate::span::Span;
+
+/// How many runs may wait for their export.
+const QUEUE: usize = 1024;
+
+/// The most spans of one request.
+const BATCH: usize = 512;
+
+/// The longest wait for an answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long to wait before each further try.
+const WAITS: [Duration; 4] = [
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+];
+
+/// The longest wait that a receiver may ask for.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// Where to export to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// The address of the receiver, to which `/v1/traces` and `/v1/metrics` are added.
+    pub endpoint: String,
+    /// Headers of every request.
+    pub headers: BTreeMap<String, String>,
+    /// Who sends.
+    pub resource: Resource,
+}
+
+/// How the export goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportState {
+    /// Spans that the receiver took.
+    pub exported: u64,
+    /// Spans that were lost.
+    pub dropped: u64,
+    /// When the receiver last took something.
+    pub last_export: Option<Timestamp>,
+    /// Why the last request failed; none if it did not.
+    pub last_error: Option<String>,
+}
+
+/// Reads how an export goes.
+#[derive(Clone)]
+pub struct StateReader(Arc<Mutex<ExportState>>);
+
+impl StateReader {
+    /// How it goes now.
+    pub fn read(&self) -> ExportState {
+        self.0.lock().clone()
+    }
+}
+
+/// Is told how the export goes, after every request.
+pub type Report = Arc<dyn Fn(&ExportState) + Send + Sync>;
+
+/// Exports spans in the background.
+pub struct Exporter {
+    queue: Sender<Vec<Span>>,
+    state: Arc<Mutex<ExportState>>,
+    task: JoinHandle<()>,
+}
+
+/// A connection to a receiver.
+#[derive(Clone)]
+pub struct ReceiverClient {
+    client: Client,
+    options: ExportOptions,
+    headers: HeaderMap,
+}
+
+/// Why a request failed.
+struct SendError {
+    message: String,
+    /// Whether another try may help.
+    is_passing: bool,
+    /// How long the receiver asks to wait.
+    wait: Option<Duration>,
+}
+
+impl Exporter {
+    /// Starts to export; inside a runtime.
+    pub fn start(options: ExportOptions, report: Report) -> Self {
+        let (queue, waiting) = mpsc::channel(QUEUE);
+        let state = Arc::new(Mutex::new(ExportState::default()));
+        let work = Work {
+            state: Arc::clone(&state),
+            report,
+        };
+        let task = tokio::spawn(work.run(options, waiting));
+        Self { queue, state, task }
+    }
+
+    /// Hands spans over. Where the queue is full they are lost, and counted.
+    pub fn hand_over(&self, spans: Vec<Span>) {
+        if let Err(lost) = self.queue.try_send(spans) {
+            let spans = lost.into_inner();
+            self.state.lock().dropped += length(&spans);
+        }
+    }
+
+    /// Reads how the export goes, also after its end.
+    pub fn reader(&self) -> StateReader {
+        StateReader(Arc::clone(&self.state))
+    }
+
+    /// Sends what waits, for a limited time.
+    pub async fn close(self, limit: Duration) {
+        drop(self.queue);
+        let mut task = self.task;
+        if tokio::time::timeout(limit, &mut task).await.is_err() {
+            task.abort();
+            tracing::warn!("some traces were not exported: the receiver does not answer");
+        }
+    }
+}
+
+/// The task of an exporter.
+struct Work {
+    state: Arc<Mutex<ExportState>>,
+    report: Report,
+}
+
+impl Work {
+    async fn run(self, options: ExportOptions, mut waiting: Receiver<Vec<Span>>) {
+        let mut receiving = None;
+        while let Some(mut spans) = waiting.recv().await {
+            while spans.len() < BATCH
+                && let Ok(more) = waiting.try_recv()
+            {
+                spans.extend(more);
+            }
+            let receiving = match &receiving {
+                Some(receiving) => receiving,
+                None => match ReceiverClient::new(options.clone()) {
+                    Ok(made) => receiving.insert(made),
+                    Err(message) => {
+                        self.note(&spans, Err(message));
+                        continue;
+                    }
+                },
+            };
+            for spans in spans.chunks(BATCH) {
+                let body = otlp::trace_request(&receiving.options.resource, spans);
+                let sent = receiving.send("/v1/traces", body).await;
+                self.note(spans, sent);
+            }
+        }
+    }
+
+    fn note(&self, spans: &[Span], sent: Result<(), String>) {
+        let state = {
+            let mut state = self.state.lock();
+            match sent {
+                Ok(()) => {
+                    state.exported += length(spans);
+                    state.last_export = Some(Timestamp::now());
+                    state.last_error = None;
+                }
+                Err(message) => {
+                    tracing::warn!("{} spans were not exported: {message}", spans.len());
+                    state.dropped += length(spans);
+                    state.last_error = Some(message);
+                }
+            }
+            state.clone()
+        };
+        (self.report)(&state);
+    }
+}
+
+impl ReceiverClient {
+    /// A client of the receiver. Fails for headers that cannot be sent.
+    pub fn new(options: ExportOptions) -> Result<Self, String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &options.headers {
+            let wrong = || format!("the header `{name}` cannot be sent");
+            let name: HeaderName = name.parse().map_err(|_| wrong())?;
+            let value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+            headers.insert(name, value);
+        }
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static("application/x-protobuf"),
+        );
+        let client = deft_http::client().timeout(TIMEOUT).build();
+        Ok(Self {
+            client: client.map_err(|error| error.to_string())?,
+            options,
+            headers,
+        })
+    }
+
+    /// Sends all metrics.
+    pub async fn send_metrics(&self, registry: &Registry) -> Result<(), String> {
+        let now = Timestamp::now();
+        let body = otlp::metric_request(&self.options.resource, registry, now);
+        self.send("/v1/metrics", body).await
+    }
+
+    /// Whether the receiver takes a request without spans.
+    pub async fn probe(&self) -> Result<(), String> {
+        let sent = self.try_once("/v1/traces", Vec::new()).await;
+        sent.map_err(|error| error.message)
+    }
+
+    /// Sends a request, again and again where that may help.
+    async fn send(&self, path: &str, body: Vec<u8>) -> Result<(), String> {
+        let mut waits = WAITS.into_iter();
+        loop {
+            let error = match self.try_once(path, body.clone()).await {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let (true, Some(wait)) = (error.is_passing, waits.next()) else {
+                return Err(error.message);
+            };
+            tokio::time::sleep(error.wait.unwrap_or(wait).min(LONGEST_WAIT)).await;
+        }
+    }
+
+    async fn try_once(&self, path: &str, body: Vec<u8>) -> Result<(), SendError> {
+        let url = format!("{}{path}", self.options.endpoint.trim_end_matches('/'));
+        let request = self.client.post(&url).headers(self.headers.clone());
+        let answer = request.body(body).send().await.map_err(|error| SendError {
+            // The address may have a key in it; the reason has none.
+            message: format!("the OTLP receiver does not answer: {}", reason(&error)),
+            is_passing: true,
+            wait: None,
+        })?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        let is_passing = matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS
+                | StatusCode::BAD_GATEWAY
+                | StatusCode::SERVICE_UNAVAILABLE
+                | StatusCode::GATEWAY_TIMEOUT
+        );
+        let asked = answer.headers().get(RETRY_AFTER);
+        let asked = asked.and_then(|value| value.to_str().ok()?.parse().ok());
+        Err(SendError {
+            message: format!("the OTLP receiver answered {}", status.as_u16()),
+            is_passing,
+            wait: asked.map(Duration::from_secs),
+        })
+    }
+}
+
+/// Whether an address shows a page to the holder of a token.
+pub async fn fetch_page(url: &str, token: &str) -> Result<(), String> {
+    let client = deft_http::client().timeout(TIMEOUT).no_proxy().build();
+    let client = client.map_err(|error| error.to_string())?;
+    let answer = client.get(url).bearer_auth(token).send().await;
+    let answer = answer.map_err(|error| reason(&error))?;
+    if answer.status().is_success() {
+        return Ok(());
+    }
+    Err(format!("it answered {}", answer.status().as_u16()))
+}
+
+fn length(spans: &[Span]) -> u64 {
+    u64::try_from(spans.len()).unwrap_or(u64::MAX)
+}
+
+/// The innermost reason of a failed request.
+fn reason(error: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    if std::ptr::eq(inner, std::ptr::from_ref(error)) {
+        return "the request failed".to_owned();
+    }
+    inner.to_string()
+}

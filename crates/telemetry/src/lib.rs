@@ -1,0 +1,34 @@
+//! Traces and metrics of runs.
+//!
+//! Spans and metrics follow from the events of the journal, not from live code: a run that was resumed after a crash
+//! gives one coherent trace, and a run of another process counts as well. `fold.rs` pairs beginnings with ends;
+//! `span.rs` and `measure.rs` turn the result into spans and into changes of the one `registry.rs`; `conventions.rs`
+//! has the names that will move. Only `export.rs` has a socket.
+//!
+//! Not here: reading the store, the configuration, the `/metrics` page.
+
+mod activity;
+mod conventions;
+mod export;
+mod families;
+mod fold;
+#[cfg(test)]
+mod fold_tests;
+mod measure;
+mod otlp;
+mod prometheus;
+mod protobuf;
+mod registry;
+mod span;
+
+pub use activity::{Activity, ModelName, ModelTurn, Names, RunFacts, ToolName, TraceOrigin, Work};
+pub use export::{
+    ExportOptions, ExportState, Exporter, ReceiverClient, Report, StateReader, fetch_page,
+};
+pub use families::Metric;
+pub use fold::RunFold;
+pub use measure::measure;
+pub use otlp::Resource;
+pub use prometheus::{MEDIA_TYPE, prometheus_text};
+pub use registry::Registry;
+pub use span::{Span, SpanMaker};
