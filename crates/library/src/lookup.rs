@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::Library;
 use crate::rights::{read_record_text, with_authority};
-use crate::skills::{PinnedSkill, decode, encode, record_revision, unknown_skill};
+use crate::skills::{PinnedSkill, decode, encode, record_revision, stored_text, unknown_skill};
 
 /// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
 /// agent's (X6: names are unique per agent).
@@ -48,6 +48,12 @@ impl Library {
             NamedSkill::File(loaded, _) => self.plans.pin(&loaded),
             NamedSkill::Gone(_) => Err(self.unknown(name)),
         }
+    }
+
+    /// The text of a revision of a skill, as deft stores it.
+    pub async fn revision_text(&self, skill: &str, revision: &str) -> Result<String, Error> {
+        let pinned = self.pinned(skill, revision).await?;
+        stored_text(&pinned.skill)
     }
 
     /// The skill as the run pinned it: from memory, from the files, or from the store.

@@ -177,6 +177,18 @@ pub fn encode(skill: &Skill) -> Result<String, Error> {
     write(skill, &content(skill)?)
 }
 
+/// The part of it that people read: the file, or the record as indented JSON.
+pub(crate) fn stored_text(skill: &Skill) -> Result<String, Error> {
+    let content = content(skill)?;
+    let record = || {
+        content
+            .record
+            .as_ref()
+            .map(|record| format!("{record:#}\n"))
+    };
+    Ok(content.text.or_else(record).unwrap_or_default())
+}
+
 /// The same, with the file that it was read from.
 pub(crate) fn encode_file(skill: &Skill, path: &Path) -> Result<String, Error> {
     let path = path.to_str().map(str::to_owned);

@@ -51,6 +51,8 @@ pub struct SkillTiming {
     at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     event: Option<SkillEvent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hook: Option<String>,
     misfire: Misfire,
     window_seconds: u64,
     /// There is a check before each run.
@@ -76,6 +78,7 @@ impl SkillTiming {
             every_minutes: timing.interval_minutes,
             at,
             event: timing.event,
+            hook: timing.hook.clone(),
             misfire: skill.policy.misfire,
             window_seconds: skill.policy.misfire_window.as_secs(),
             preflight: skill.policy.preflight.is_some(),
@@ -127,12 +130,18 @@ impl SkillTiming {
 
     /// Whether it fires once and then never again.
     pub fn is_one_shot(&self) -> bool {
-        self.cron.is_none() && self.every_minutes.is_none() && self.event.is_none()
+        let is_by_event = self.event.is_some() || self.hook.is_some();
+        self.cron.is_none() && self.every_minutes.is_none() && !is_by_event
     }
 
     /// The event that fires it.
     pub fn event(&self) -> Option<SkillEvent> {
         self.event
+    }
+
+    /// The hook that fires it.
+    pub fn hook(&self) -> Option<&str> {
+        self.hook.as_deref()
     }
 
     /// The only slot of a skill that waits for tools, if that was still to come when the skill was

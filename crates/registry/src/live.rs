@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use deft_skillfile::Moment;
 
@@ -11,6 +12,9 @@ use crate::options::Options;
 use crate::shared::{Shared, WatchMode};
 use crate::snapshot::Snapshot;
 use crate::watch::{self, Signal};
+
+/// How long a caller waits for a comparison with the disk.
+const CATCH_UP: Duration = Duration::from_secs(5);
 
 /// Skills that are loaded and followed. Readers take a snapshot and never
 /// wait; one thread replaces it.
@@ -69,6 +73,15 @@ impl Registry {
     pub fn rescan(&self) {
         // A thread that is gone has nothing to do with it any more.
         drop(self.signal.send(Signal::Rescan));
+    }
+
+    /// Compares everything with the disk and waits until that is done, so that a caller who wrote a file reads it in
+    /// the next snapshot. Gives up after some seconds: then the snapshot follows later.
+    pub fn catch_up(&self) {
+        let (done, waiting) = mpsc::channel();
+        if self.signal.send(Signal::CatchUp(done)).is_ok() {
+            let _caught_up = waiting.recv_timeout(CATCH_UP);
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) enum Signal {
     Lost,
     /// Everything is to be compared.
     Rescan,
+    /// The same, and the sender waits until it is done.
+    CatchUp(Sender<()>),
     Stop,
 }
 
@@ -91,6 +93,12 @@ impl Watcher {
                 }
                 Ok(Signal::Rescan) | Err(RecvTimeoutError::Timeout) => {
                     self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                }
+                Ok(Signal::CatchUp(done)) => {
+                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    shared.write_log(true);
+                    // A caller that waits no more needs no answer.
+                    let _told = done.send(());
                 }
                 Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     return shared.write_log(false);

@@ -6,6 +6,7 @@
 
 mod events;
 mod health;
+mod hooks;
 mod log_lines;
 mod loss;
 mod model_health;
@@ -14,6 +15,7 @@ mod pool;
 mod pulse;
 mod ready;
 mod serve;
+mod start;
 mod ticker;
 
 use std::sync::Arc;
@@ -25,8 +27,10 @@ use deft_store::{SkillRow, Store};
 use jiff::Timestamp;
 
 pub use health::{Check, CheckStatus, Checks};
+pub use hooks::{HookDelivery, HookFire};
 pub use pool::Pool;
 pub use pulse::{Ahead, ClockCheck};
+pub use start::StartedRun;
 pub use ticker::TickReport;
 
 /// Fires skills when they are due. Cheap to clone.

@@ -8,18 +8,21 @@ use deft_store::RunRow;
 const MOST_NAMED: usize = 3;
 
 /// Logs the end of a run: its caller may be gone. An answer in a chat is no news.
-pub(crate) fn log_end(row: &RunRow) {
-    let (run, skill) = (&row.id, &row.skill);
+pub(crate) async fn log_end(engine: &Engine, row: &RunRow) {
+    let (run, skill) = (&row.id, row.skill.as_str());
+    let trace_id = engine.trace_id(run).await.map(|trace| trace.to_string());
     match row.outcome {
         Some(Outcome::Error | Outcome::Blocked | Outcome::Interrupted) => {
             let why = run_view(row).ok().and_then(|run| run.error);
             let why = why.map_or("no reason is stored".to_owned(), |error| error.message);
-            tracing::warn!(%run, "`{skill}` failed: {why}");
+            tracing::warn!(%run, skill, trace_id, "`{skill}` failed: {why}");
         }
         Some(Outcome::Success) if skill != CHAT_SKILL => {
-            tracing::info!(%run, "`{skill}` succeeded");
+            tracing::info!(%run, skill, trace_id, "`{skill}` succeeded");
         }
-        Some(Outcome::Cancelled) => tracing::info!(%run, "`{skill}` was cancelled"),
+        Some(Outcome::Cancelled) => {
+            tracing::info!(%run, skill, trace_id, "`{skill}` was cancelled");
+        }
         Some(Outcome::Success | Outcome::Skipped | Outcome::Missed) | None => {}
     }
 }

@@ -44,9 +44,14 @@ impl Pool {
         Arc::clone(&self.places).acquire_owned().await.ok()
     }
 
+    /// A place, if there is one now.
+    pub(crate) fn try_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
     /// A place, if there is one in time.
     pub(crate) async fn place_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+        if let Some(place) = self.try_place() {
             return Some(place);
         }
         let place = tokio::time::timeout_at(deadline, self.place());

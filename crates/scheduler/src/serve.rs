@@ -165,13 +165,15 @@ impl Scheduler {
             if let Some(claimed) = self.engine.claim_due().await? {
                 let (scheduler, attention) = (self.clone(), pool.attention.clone());
                 pool.tasks.spawn(async move {
-                    let run = claimed.run.id.clone();
+                    let (run, skill) = (claimed.run.id.clone(), claimed.run.skill.clone());
                     match scheduler.engine.drive_claimed(claimed, attention).await {
-                        Ok(DriveOutcome::Finished(row)) => log_lines::log_end(&row),
+                        Ok(DriveOutcome::Finished(row)) => {
+                            log_lines::log_end(&scheduler.engine, &row).await;
+                        }
                         Ok(DriveOutcome::Parked | DriveOutcome::GivenUp) => {}
                         Err(error) => {
                             scheduler.loss.note(&error);
-                            tracing::error!(%run, %error, "a run was not driven");
+                            tracing::error!(%run, skill, %error, "a run was not driven");
                         }
                     }
                     drop(place);

@@ -225,7 +225,7 @@ impl Scheduler {
             drop(stored.send(told.map(|fired| (fired, step))));
             if let Some(begun) = begun {
                 match scheduler.engine.drive_leased(begun, pool.attention).await {
-                    Ok(driven) => log_lines::log_end(driven.run()),
+                    Ok(driven) => log_lines::log_end(&scheduler.engine, driven.run()).await,
                     Err(error) => {
                         scheduler.loss.note(&error);
                         tracing::error!(skill = %row.text.skill, %error, "a run was not driven");

@@ -9,6 +9,7 @@ pub mod backend;
 mod conversations;
 mod error;
 mod facts;
+mod figures;
 mod ledger;
 mod outbox;
 mod revisions;
@@ -27,6 +28,7 @@ pub use approvals::Approvals;
 pub use conversations::*;
 pub use error::{Error, FileChange};
 pub use facts::*;
+pub use figures::{OutcomeCount, UsedRevision};
 pub use ledger::{
     Estimate, Ledger, Limit, Refusal, ReservationResult, Reserve, Spend, SpentFilter, SpentRow,
     UsageRow, bucket, run_scope,
@@ -37,7 +39,7 @@ pub use rows::*;
 pub use runs::{AppendResult, PAUSES, RunHistory, RunQueue};
 pub use skills::*;
 pub use spend_scope::SpendScope;
-pub use sqlite::{Sqlite, SqliteOptions};
+pub use sqlite::{Sqlite, SqliteOptions, on_own_thread};
 pub use trash::{Trash, TrashItem};
 
 /// The answer of a store, some time later.

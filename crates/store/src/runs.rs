@@ -3,9 +3,10 @@
 use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::figures::{count_outcomes, count_revisions};
 use crate::{
     Admission, AdmissionResult, Answer, Batch, CancelState, Claim, ClaimedRun, Lease, NewEvent,
-    PageEnd, RunFilter, RunPage, RunRow, StoredEvent,
+    OutcomeCount, PageEnd, RunFilter, RunPage, RunRow, StoredEvent, UsedRevision,
 };
 
 /// Runs that are queued, driven or parked, and the leases on them. See [`Store`](crate::Store) for
@@ -99,6 +100,26 @@ pub trait RunHistory: Send + Sync {
 
     /// How many runs match; the limit is ignored.
     fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64>;
+
+    /// How many runs that were admitted at or after an instant ended how.
+    fn outcomes(&self, since: Timestamp) -> Answer<'_, Vec<OutcomeCount>> {
+        let filter = RunFilter {
+            since: Some(since),
+            ..RunFilter::default()
+        };
+        let runs = self.runs(filter);
+        Box::pin(async { Ok(count_outcomes(&runs.await?)) })
+    }
+
+    /// The revisions of a skill that runs used, the latest first.
+    fn used_revisions(&self, skill: &str) -> Answer<'_, Vec<UsedRevision>> {
+        let filter = RunFilter {
+            skill: Some(skill.to_owned()),
+            ..RunFilter::default()
+        };
+        let runs = self.runs(filter);
+        Box::pin(async { Ok(count_revisions(&runs.await?)) })
+    }
 
     /// The sequence number of the newest event that was ever stored; 0 before the first one.
     fn newest_event(&self) -> Answer<'_, u64>;

@@ -95,6 +95,7 @@ pub const RULES: &[Rule] = rules![
     reading::late_runs_are_counted_while_they_are_driven,
     reading::events_are_read_in_pages,
     reading::runs_that_paused_are_told_apart,
+    reading::outcomes_and_revisions_are_counted,
     skills::a_skill_is_read_as_it_was_stored,
     skills::a_name_is_one_skill,
     skills::a_new_content_takes_the_place_of_the_old,

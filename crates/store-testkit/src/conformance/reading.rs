@@ -187,3 +187,33 @@ pub(super) async fn runs_that_paused_are_told_apart(store: &dyn Store) {
     let paused = store.paused_runs(all).await.unwrap();
     assert_eq!(paused, ["r3", "r1", "r2"].map(id));
 }
+
+pub(super) async fn outcomes_and_revisions_are_counted(store: &dyn Store) {
+    for (run, skill) in [("r1", "a"), ("r2", "a"), ("r3", "b")] {
+        let lease = start(store, run, skill).await;
+        append(store, &lease, success(1)).await;
+    }
+    let newer = Admission {
+        revision: "newer".to_owned(),
+        ..admission("r4", "a")
+    };
+    let newer_at = newer.at;
+    admit(store, newer).await;
+    let counts = store.outcomes(at(0)).await.unwrap();
+    let runs = |skill: &str, outcome: Option<Outcome>| -> u64 {
+        let of = counts
+            .iter()
+            .filter(|one| one.skill == skill && one.outcome == outcome);
+        of.map(|one| one.runs).sum()
+    };
+    assert_eq!(runs("a", Some(Outcome::Success)), 2, "{counts:?}");
+    assert_eq!((runs("a", None), runs("b", Some(Outcome::Success))), (1, 1));
+    let used = store.used_revisions("a").await.unwrap();
+    let found: Vec<(&str, u64)> = used
+        .iter()
+        .map(|one| (one.revision.as_str(), one.runs))
+        .collect();
+    assert_eq!((found[0], found[1].1), (("newer", 1), 2), "{used:?}");
+    assert_eq!((used[0].first, used[0].last), (newer_at, newer_at));
+    assert_eq!(store.used_revisions("c").await.unwrap(), []);
+}

@@ -11,6 +11,7 @@ mod claim;
 mod conversations;
 mod damage;
 mod fault;
+mod figures;
 mod finish;
 mod group;
 mod identity;
@@ -35,6 +36,7 @@ use crate::Error;
 pub use open::SqliteOptions;
 use readers::Readers;
 use writer::Writer;
+pub use writer::on_own_thread;
 
 /// A [`Store`](crate::Store) in a file.
 ///

@@ -8,6 +8,7 @@
 //! Copying the log into the file takes as long as many commits, so the writer does it when no entry
 //! waits.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -150,9 +151,30 @@ pub(super) fn join(thread: JoinHandle<()>) {
     }
 }
 
+thread_local! {
+    /// Whether a caller has said that this thread waits for one future only.
+    static OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something on a thread that waits for one future only, so that it may wait for a disk too. Threads for blocking
+/// work of a runtime are such threads, and cannot be told from others here.
+pub fn on_own_thread<T>(work: impl FnOnce() -> T) -> T {
+    struct Reset(bool);
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            OWN.set(self.0);
+        }
+    }
+    let _reset = Reset(OWN.replace(true));
+    work()
+}
+
 /// Whether the calling thread may wait for a disk: it waits for one future, as in `deft run`, and
 /// tasks, timers and sockets are looked after by others.
 pub(super) fn own_thread() -> bool {
+    if OWN.get() {
+        return true;
+    }
     let others = |runtime: Handle| runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
     tokio::task::try_id().is_none() && Handle::try_current().is_ok_and(others)
 }

@@ -3,11 +3,13 @@
 use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, prune, trash};
+use super::super::{
+    Sqlite, admit, append, claim, figures, finish, list, outbox, people, prune, trash,
+};
 use crate::{
     Admission, AdmissionResult, Answer, AppendResult, Batch, CancelState, Claim, ClaimedRun, Lease,
-    NewEvent, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store,
-    StoredEvent, Trash, TrashItem,
+    NewEvent, OutcomeCount, PageEnd, Prune, PruneResult, RunFilter, RunHistory, RunPage, RunQueue,
+    RunRow, Store, StoredEvent, Trash, TrashItem, UsedRevision,
 };
 
 impl RunQueue for Sqlite {
@@ -94,6 +96,15 @@ impl RunHistory for Sqlite {
 
     fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64> {
         self.readers.read(move |db| list::count(db, &filter))
+    }
+
+    fn outcomes(&self, since: Timestamp) -> Answer<'_, Vec<OutcomeCount>> {
+        self.readers.read(move |db| figures::outcomes(db, since))
+    }
+
+    fn used_revisions(&self, skill: &str) -> Answer<'_, Vec<UsedRevision>> {
+        let skill = skill.to_owned();
+        self.readers.read(move |db| figures::revisions(db, &skill))
     }
 
     fn newest_event(&self) -> Answer<'_, u64> {

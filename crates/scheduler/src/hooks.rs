@@ -1,0 +1,90 @@
+//! Skills that fire when a hook takes a delivery.
+//!
+//! A delivery fires every enabled skill that names its hook. The key of the run has the id of the delivery, so that a
+//! delivery that is sent again fires nothing. Not here: signatures, which are checked before a delivery gets here.
+
+use deft_base::Error;
+use deft_engine::{Admission, EVENT, Fire};
+use deft_model::{Body, Object, Overlap, RunId, Skill, Trigger};
+use deft_store::{SkillFilter, SkillRow};
+
+use crate::{Scheduler, readable_timing};
+
+/// What another program sent.
+#[derive(Clone, Debug)]
+pub struct HookDelivery {
+    /// The hook that took it.
+    pub hook: String,
+    /// What tells it from other deliveries to this hook.
+    pub key: String,
+    /// Values by name. A skill gets those that it declares as inputs.
+    pub values: Object,
+}
+
+/// A skill that a delivery fired, or did not.
+#[derive(Debug)]
+pub struct HookFire {
+    /// The skill.
+    pub skill: String,
+    /// The run, and whether it was there before.
+    pub run: Result<(RunId, bool), Error>,
+}
+
+impl Scheduler {
+    /// Queues a run for each skill that waits for this hook. A skill that cannot take the delivery keeps no other one
+    /// from it.
+    pub async fn fire_hook(&self, delivery: &HookDelivery) -> Result<Vec<HookFire>, Error> {
+        let by_event = SkillFilter {
+            enabled: Some(true),
+            trigger: Some(Trigger::Event),
+            ..SkillFilter::default()
+        };
+        let mut fired = Vec::new();
+        for row in self.store().skills(by_event).await? {
+            let timed = readable_timing(&row);
+            if timed.is_none_or(|timed| timed.hook() != Some(&delivery.hook)) {
+                continue;
+            }
+            let run = match self.fire_delivery(&row, delivery).await {
+                Err(error @ Error::Store(_)) => return Err(error),
+                run => run,
+            };
+            fired.push(HookFire {
+                skill: row.text.skill,
+                run,
+            });
+        }
+        Ok(fired)
+    }
+
+    async fn fire_delivery(
+        &self,
+        row: &SkillRow,
+        delivery: &HookDelivery,
+    ) -> Result<(RunId, bool), Error> {
+        let skill = &row.text.skill;
+        let pinned = self.library().pin_row(row).await?;
+        let fire = Fire {
+            skill: skill.clone(),
+            inputs: declared(&pinned.skill, &delivery.values),
+            cause: EVENT.to_owned(),
+            key: Some(format!("hook {} {skill} {}", delivery.hook, delivery.key)),
+            overlap: Some(pinned.skill.policy.overlap.unwrap_or(Overlap::Queue)),
+            ..Fire::default()
+        };
+        Ok(match self.engine.admit_pinned(fire, pinned).await? {
+            Admission::Run(run) => (run.id, false),
+            Admission::Existing(run) => (run.id, true),
+        })
+    }
+}
+
+/// The values that a skill declares as inputs.
+fn declared(skill: &Skill, values: &Object) -> Object {
+    let Body::Steps(workflow) = &skill.body else {
+        return Object::new();
+    };
+    let names = workflow.inputs.iter().map(|input| &input.name);
+    let given = names.filter_map(|name| Some((name.clone(), values.get(name)?.clone())));
+    given.collect()
+}

@@ -1,0 +1,87 @@
+//! Runs that a program asks a daemon for: begun at once if there is a place for them.
+//!
+//! A run that gets no place is stored and waits for its turn, as every other run. Not here: slots (`ticker`).
+
+use deft_base::Error;
+use deft_engine::{Admission, AdmittedRun, Fire};
+use deft_model::RunId;
+use tokio::sync::oneshot;
+
+use crate::log_lines;
+use crate::{Pool, Scheduler};
+
+/// A run that is stored.
+pub struct StartedRun {
+    /// The run.
+    pub id: RunId,
+    /// Whether a run with its key was there already.
+    pub existing: bool,
+    /// Closed when the run is over or waits for something; none if it is not driven here.
+    pub end: Option<oneshot::Receiver<()>>,
+}
+
+impl Scheduler {
+    /// Stores a run and drives it in the pool. Returns as soon as it is stored; none if the process stops.
+    pub async fn start(&self, fire: Fire, pool: &Pool) -> Option<Result<StartedRun, Error>> {
+        let (stored, answer) = oneshot::channel();
+        let (ended, end) = oneshot::channel();
+        let (scheduler, task_pool) = (self.clone(), pool.clone());
+        // In a task of its own: a caller that gives up must not leave a run without a driver. In a box: a future of
+        // this size is copied several times on its way into a task.
+        pool.tasks.spawn(Box::pin(async move {
+            let begun = scheduler.begin(fire, &task_pool).await;
+            let leased = match begun {
+                Ok(AdmittedRun::Leased(leased)) => {
+                    drop(stored.send(Ok((leased.run().clone(), false, true))));
+                    leased
+                }
+                Ok(AdmittedRun::Queued(run) | AdmittedRun::Over(Admission::Run(run))) => {
+                    drop(stored.send(Ok((run.id, false, false))));
+                    return;
+                }
+                Ok(AdmittedRun::Over(Admission::Existing(run))) => {
+                    drop(stored.send(Ok((run.id, true, false))));
+                    return;
+                }
+                Err(error) => {
+                    drop(stored.send(Err(error)));
+                    return;
+                }
+            };
+            let run = leased.run().clone();
+            match scheduler
+                .engine
+                .drive_leased(leased, task_pool.attention)
+                .await
+            {
+                Ok(driven) => log_lines::log_end(&scheduler.engine, driven.run()).await,
+                Err(error) => {
+                    scheduler.loss.note(&error);
+                    tracing::error!(%run, %error, "a run was not driven");
+                }
+            }
+            drop(ended);
+            scheduler.engine.base().bells().runs.notify_waiters();
+        }));
+        let stored = answer.await.ok()?;
+        Some(stored.map(|(id, existing, driven)| StartedRun {
+            id,
+            existing,
+            end: driven.then_some(end),
+        }))
+    }
+
+    /// Takes a place and the lease of the run, or stores the run for later.
+    async fn begin(&self, fire: Fire, pool: &Pool) -> Result<AdmittedRun, Error> {
+        let Some(place) = pool.try_place() else {
+            return self.engine.admit(fire).await.map(AdmittedRun::Over);
+        };
+        let mut begun = self.engine.begin(fire, &pool.attention).await?;
+        match &mut begun {
+            AdmittedRun::Leased(leased) => leased.place = Some(place),
+            AdmittedRun::Queued(_) => self.engine.base().bells().runs.notify_waiters(),
+            AdmittedRun::Over(_) => {}
+        }
+        Ok(begun)
+    }
+}
