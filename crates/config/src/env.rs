@@ -32,6 +32,21 @@ pub const LESS: &str = "LESS";
 /// The characters that `less` shows.
 pub const LESSCHARSET: &str = "LESSCHARSET";
 
+/// The OTLP receiver, in the words of OpenTelemetry.
+pub const OTEL_EXPORTER_OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+/// Headers for it.
+pub const OTEL_EXPORTER_OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+/// The name under which deft exports.
+pub const OTEL_SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
+/// Further attributes of what is exported.
+pub const OTEL_RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
+/// `true`: nothing is exported.
+pub const OTEL_SDK_DISABLED: &str = "OTEL_SDK_DISABLED";
+/// The span of the program that started deft (W3C trace context).
+pub const TRACEPARENT: &str = "TRACEPARENT";
+/// What tracing systems add to it.
+pub const TRACESTATE: &str = "TRACESTATE";
+
 /// The X display, if there is a desktop.
 pub const DISPLAY: &str = "DISPLAY";
 /// The Wayland display, if there is a desktop.

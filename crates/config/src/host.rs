@@ -73,6 +73,20 @@ pub fn run_program(
     })
 }
 
+/// Starts a program with one argument and leaves it alone; false if it cannot be started.
+pub(crate) fn start_program(program: &Path, argument: &str) -> bool {
+    let child = Command::new(program)
+        .arg(argument)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let started = child.is_ok();
+    // Waited for, or it would stay in the list of processes.
+    std::thread::spawn(move || drop(child.map(|mut child| child.wait())));
+    started
+}
+
 /// Writes the input and collects the output, on a thread of its own: a program that hangs blocks both.
 fn exchange(
     stdin: Option<ChildStdin>,

@@ -13,12 +13,14 @@ mod keyring;
 mod literal_secret;
 mod paths;
 mod replace;
+mod seal;
 mod secret_store;
 pub mod secrets;
 mod settings;
+mod sign_ins;
 pub mod zone;
 
-pub use desktop::notifier;
+pub use desktop::{notifier, open_in_browser};
 pub use folders::{
     config_file, create_folder, ensure_home, is_open_to_others, make_private, replace_file,
     write_private,
@@ -32,8 +34,9 @@ pub use secret_store::{
 };
 pub use secrets::Secrets;
 pub use settings::{
-    Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, Kind, LogConfig, LogLimits,
-    ModelConfig, NotifyConfig, Origin, Problem, ServerConfig, Setting, Settings, StorePath,
-    all_settings, bad_name, config_schema, find_settings, kind_of, literal, read_value, shown,
-    split_key,
+    Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, HookConfig, HookScheme,
+    Kind, LogConfig, LogLimits, ModelConfig, NotifyConfig, Origin, Problem, ServerConfig, Setting,
+    Settings, StorePath, TelemetryConfig, all_settings, bad_name, config_schema, find_settings,
+    kind_of, literal, read_value, shown, split_key,
 };
+pub use sign_ins::{SignInState, SignIns};

@@ -12,6 +12,7 @@ mod channel;
 mod check;
 mod edit;
 mod engine;
+mod hook;
 mod kind;
 mod lenient;
 mod list;
@@ -23,6 +24,7 @@ mod reference;
 mod schema;
 mod store;
 mod table;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -30,6 +32,7 @@ mod tree;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use deft_engine::AgentOptions;
 use deft_registry::{MAX_FILE_BYTES, read_text};
@@ -39,6 +42,7 @@ pub use channel::ChannelKind;
 pub use check::{bad_name, shown};
 pub use edit::{Editor, literal};
 pub use engine::EngineConfig;
+pub use hook::{HookConfig, HookScheme};
 pub use kind::Kind;
 pub use list::{Setting, all as all_settings, find as find_settings, split as split_key};
 pub use logs::{LogConfig, LogLimits};
@@ -46,6 +50,7 @@ pub use mind::{Allowance, BudgetConfig, ModelConfig};
 pub use problem::Problem;
 pub use schema::schema as config_schema;
 pub use store::StorePath;
+pub use telemetry::TelemetryConfig;
 pub use tree::{Origin, Settings, read_value};
 
 use crate::env;
@@ -80,6 +85,10 @@ pub struct Config {
     pub logs: LogConfig,
     /// The API over HTTP.
     pub server: ServerConfig,
+    /// Where traces and metrics go.
+    pub telemetry: TelemetryConfig,
+    /// Deliveries of other programs that fire skills.
+    pub hooks: Vec<HookConfig>,
     /// The folder that paths are seen from.
     pub home: PathBuf,
     /// Everything that was given, also the sections of parts to come.
@@ -101,6 +110,17 @@ pub struct NotifyConfig {
     pub interval_minutes: Option<u32>,
 }
 
+impl NotifyConfig {
+    /// The least time in minutes between two notices: the configuration's, or that of the variable of the seeds.
+    pub fn least_minutes(&self) -> u32 {
+        let given = || {
+            let text = env::text(env::SKILL_NOTIFY_INTERVAL_MINUTES).ok()?;
+            text.parse().ok()
+        };
+        self.interval_minutes.or_else(given).unwrap_or_default()
+    }
+}
+
 /// The `[server]` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
@@ -108,6 +128,20 @@ pub struct ServerConfig {
     pub enabled: bool,
     /// The host and the port.
     pub listen: String,
+    /// The file with the certificate.
+    pub tls_cert: Option<PathBuf>,
+    /// The file with its private key.
+    pub tls_key: Option<PathBuf>,
+    /// Further names of this machine.
+    pub hosts: Vec<String>,
+    /// The longest that a client may take to send the head or the body of a request.
+    pub request_timeout: Duration,
+    /// The most connections at once.
+    pub max_connections: usize,
+    /// The most reading requests of a token within a second.
+    pub reads_per_second: u32,
+    /// The most changing requests of a token within a second.
+    pub changes_per_second: u32,
 }
 
 impl Config {

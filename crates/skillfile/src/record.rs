@@ -149,7 +149,7 @@ fn trigger_type(
     keywords: &[String],
     sink: &mut Sink,
 ) -> Option<Trigger> {
-    let by_event = timing.is_some_and(|timing| timing.event.is_some());
+    let by_event = timing.is_some_and(Timing::is_by_event);
     let timed = timing.is_some() && !by_event;
     let given = fields.choice("trigger_type", sink);
     match given {

@@ -57,6 +57,13 @@ pub fn words(skill: &Skill, moment: &Moment) -> String {
     if let Some(event) = skill.timing.as_ref().and_then(|timing| timing.event) {
         return event_words(event).to_owned();
     }
+    if let Some(hook) = skill
+        .timing
+        .as_ref()
+        .and_then(|timing| timing.hook.as_ref())
+    {
+        return format!("when the hook `{hook}` takes a delivery");
+    }
     match skill.trigger {
         Trigger::Event => format!("when a message mentions {}", skill.keywords.join(", ")),
         Trigger::Cron | Trigger::Manual => "when asked for".to_owned(),

@@ -58,7 +58,7 @@ pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Opt
 /// The kind of trigger that goes with what was read.
 pub(crate) fn kind(timing: Option<&Timing>, keywords: &[String]) -> Trigger {
     match (timing, keywords) {
-        (Some(timing), _) if timing.event.is_some() => Trigger::Event,
+        (Some(timing), _) if timing.is_by_event() => Trigger::Event,
         (Some(_), _) => Trigger::Cron,
         (None, []) => Trigger::Manual,
         (None, _) => Trigger::Event,
@@ -79,6 +79,7 @@ fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Tim
         at: fields.filled_text("at", sink),
         delay_seconds: delay(&fields, sink),
         event: fields.choice::<SkillEvent>("event", sink),
+        hook: fields.filled_text("hook", sink),
         timezone: fields.filled_text("timezone", sink),
         config: config.to_object(),
     };
@@ -132,6 +133,7 @@ fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
         "in_hours",
         "in",
         "event",
+        "hook",
     ];
     let given: Vec<&str> = timings
         .into_iter()

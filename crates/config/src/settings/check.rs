@@ -15,6 +15,7 @@ impl Settings {
         checker.section(&self.root, &mut Vec::new());
         checker.servers(self);
         checker.models(self);
+        checker.hooks(self);
         let line = |problem: &Problem| problem.line().unwrap_or(usize::MAX);
         checker.problems.sort_by_key(line);
         checker.problems
@@ -137,6 +138,28 @@ impl Checker {
             let shown = shown(&place);
             let message = format!("`{shown}` names the model `{name}`, which there is not");
             self.report(node, &place, message, Some(hint));
+        }
+    }
+
+    /// What no single key can say about a hook: its name is part of its address.
+    fn hooks(&mut self, settings: &Settings) {
+        let Some(Data::Table(hooks)) = settings.get(&["hooks"]).map(|node| &node.data) else {
+            return;
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        for (name, node) in hooks {
+            let path = ["hooks".to_owned(), name.clone()];
+            if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+                let message = format!("`{name}` cannot be the name of a hook");
+                let hint = "use up to 64 letters, digits, `-` and `_`".to_owned();
+                self.report(node, &path, message, Some(hint));
+            }
+            if matches!(&node.data, Data::Table(hook) if !hook.contains_key("secret")) {
+                let message = format!("the hook `{name}` has no `secret`");
+                let hint = "`deft secrets set NAME` stores one; write `secret = \"keyring:NAME\"`"
+                    .to_owned();
+                self.report(node, &path, message, Some(hint));
+            }
         }
     }
 

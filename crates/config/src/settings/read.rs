@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use deft_model::Heal;
+use deft_tools::Reference;
 use serde_json::{Map, Value, json};
 
 use super::ChannelKind;
@@ -44,6 +45,8 @@ pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem>
         store: StorePath::new(reader.text("store.url").as_deref(), home),
         logs: reader.logs(),
         server: reader.server(),
+        telemetry: reader.telemetry(),
+        hooks: reader.hooks(),
         home: home.to_owned(),
         settings,
     })
@@ -101,7 +104,7 @@ impl Reader<'_> {
         self.value(key)?.as_u64()
     }
 
-    fn duration(&self, key: &str) -> Option<Duration> {
+    pub(super) fn duration(&self, key: &str) -> Option<Duration> {
         length(&self.value(key)?)
     }
 
@@ -116,9 +119,24 @@ impl Reader<'_> {
 
     fn server(&self) -> ServerConfig {
         let listen = self.text("server.listen");
+        let rate = |key: &str, usual: u32| {
+            let given = self.number(key);
+            given.map_or(usual, |most| u32::try_from(most).unwrap_or(u32::MAX))
+        };
+        let path = |key| Some(paths::resolve(self.home, &self.text(key)?));
+        let most = self.number("server.max_connections").unwrap_or(512);
         ServerConfig {
             enabled: self.truth("server.enabled").unwrap_or(true),
             listen: listen.unwrap_or_else(|| "127.0.0.1:9876".to_owned()),
+            tls_cert: path("server.tls_cert"),
+            tls_key: path("server.tls_key"),
+            hosts: self.texts("server.hosts"),
+            request_timeout: self
+                .duration("server.request_timeout")
+                .unwrap_or(Duration::from_secs(10)),
+            max_connections: usize::try_from(most).unwrap_or(usize::MAX),
+            reads_per_second: rate("server.reads_per_second", 20_000),
+            changes_per_second: rate("server.changes_per_second", 2_000),
         }
     }
 
@@ -173,6 +191,15 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Texts and references by name.
+    pub(super) fn references(&self, key: &str) -> BTreeMap<String, Reference> {
+        let fields = self.value(key).unwrap_or_default();
+        let fields = fields.as_object().into_iter().flatten();
+        fields
+            .filter_map(|(name, value)| Some((name.clone(), Reference::new(value.as_str()?))))
+            .collect()
+    }
+
     fn secrets(&self) -> BTreeMap<String, String> {
         let Some(Data::Table(secrets)) = self.settings.get(&["secrets"]).map(|node| &node.data)
         else {
@@ -201,7 +228,7 @@ impl Reader<'_> {
                 .for_each(|server| self.server_paths(server));
         }
         options.insert("telegram".to_owned(), self.telegram());
-        options.insert("withheld".to_owned(), self.model_keys());
+        options.insert("withheld".to_owned(), self.withheld());
         if let Some(folders) = options
             .get_mut("file")
             .and_then(|file| file.get_mut("folders"))
@@ -217,13 +244,22 @@ impl Reader<'_> {
         })
     }
 
-    /// References to the keys of models, which no tool may repeat.
-    fn model_keys(&self) -> Value {
-        let models = self.named(&["llm"]);
-        let keys = models
-            .iter()
-            .filter_map(|(_, fields)| fields.get("api_key"));
-        keys.cloned().collect()
+    /// References to the keys of models, the secrets of hooks and the headers of telemetry, which no tool may repeat.
+    fn withheld(&self) -> Value {
+        let secrets = |section: &str, key: &str| {
+            let tables = self.named(&[section]).into_iter();
+            let found = tables.filter_map(|(_, fields)| fields.get(key).cloned());
+            found.collect::<Vec<Value>>()
+        };
+        let headers = self.value("telemetry.headers").unwrap_or_default();
+        let headers = headers.as_object().into_iter().flatten();
+        let headers = headers.map(|(_, value)| value.clone()).collect();
+        let all = [
+            secrets("llm", "api_key"),
+            secrets("hooks", "secret"),
+            headers,
+        ];
+        Value::Array(all.concat())
     }
 
     /// The bot, with the chat of `[notify]` as the primary one if notices go to Telegram: by the bot, or

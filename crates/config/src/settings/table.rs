@@ -5,6 +5,7 @@
 //! Not here: what a kind of value is (`kind.rs`), and what the settings mean to
 //! those who use them.
 
+use super::hook::HookScheme;
 use super::kind::Kind;
 
 /// A key that the file may have.
@@ -66,6 +67,9 @@ const fn key(
 /// Providers of models.
 const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
 
+/// How a token for an MCP server is obtained.
+const GRANTS: &[&str] = &["authorization_code", "client_credentials"];
+
 /// What happens to a run that has used up a budget.
 const EXHAUSTED: &[&str] = &["pause", "skip", "ask"];
 
@@ -122,6 +126,18 @@ pub(super) const KEYS: &[Key] = &[
         "The address of a server that speaks streamable HTTP"),
     key("mcp_servers.NAME.headers.KEY", Kind::Reference, Words("none"), Runs,
         "A header for it; secrets as `env:NAME`, `file:PATH` or `Bearer env:NAME`"),
+    key("mcp_servers.NAME.oauth.client_id", Kind::Text, Words("deft registers itself"), Runs,
+        "The id of the client that you registered for deft at the authorization server of the MCP server"),
+    key("mcp_servers.NAME.oauth.client_secret", Kind::Secret, Words("none"), Runs,
+        "Its secret, as `env:NAME`, `file:PATH` or `keyring:NAME`"),
+    key("mcp_servers.NAME.oauth.client_metadata_url", Kind::Url, Words("none"), Runs,
+        "The `https` address of a client metadata document, used as the id where the authorization server takes one"),
+    key("mcp_servers.NAME.oauth.scopes", Kind::Texts, Words("what the server asks for"), Runs,
+        "Scopes to ask for"),
+    key("mcp_servers.NAME.oauth.grant", Kind::Words(GRANTS), Value("\"authorization_code\""), Runs,
+        "How a token is obtained: a person signs in with `deft mcp login`, or the client's own id and secret are enough"),
+    key("mcp_servers.NAME.oauth.callback_port", Kind::Count, Value("0"), Runs,
+        "The port of this machine to which the browser returns, if the authorization server insists on one; 0 for a free port"),
     key("mcp_servers.NAME.enabled", Kind::Truth, Value("true"), Runs,
         "Whether the server is used at all"),
     key("mcp_servers.NAME.concurrency", Kind::Positive, Value("8"), Runs,
@@ -164,7 +180,47 @@ pub(super) const KEYS: &[Key] = &[
     key("server.enabled", Kind::Truth, Value("true"), Runs,
         "Whether `deft up` serves the API over HTTP"),
     key("server.listen", Kind::Address, Value("\"127.0.0.1:9876\""), Runs,
-        "The address of the API, on this machine; port 0 takes a free port"),
+        "The address of the API; port 0 takes a free port. One that other machines can reach needs `server.tls_cert` and `server.tls_key`"),
+    key("server.reads_per_second", Kind::Positive, Value("20000"), Runs,
+        "The most reading requests of a token within a second; more are refused with 429"),
+    key("server.changes_per_second", Kind::Positive, Value("2000"), Runs,
+        "The most changing requests of a token within a second; more are refused with 429"),
+    key("server.tls_cert", Kind::Text, Words("none: the API is not encrypted"), Runs,
+        "The PEM file with the certificate of the API and those it depends on; a new file counts at once"),
+    key("server.tls_key", Kind::Text, Words("none"), Runs,
+        "The PEM file with the private key of the certificate"),
+    key("server.hosts", Kind::Texts, Value("[]"), Runs,
+        "Further names that requests may use for this machine, as in `https://NAME:9876`"),
+    key("server.request_timeout", Kind::Duration, Value("\"10s\""), Runs,
+        "The longest that a client may take to send the head of a request, and the same for the body"),
+    key("server.max_connections", Kind::Positive, Value("512"), Runs,
+        "The most connections at once; a further one takes the place of the one that has been idle longest"),
+
+    key("hooks.NAME.secret", Kind::Secret, Needed, Runs,
+        "The secret that signs deliveries to `/hooks/NAME`, as `env:NAME`, `file:PATH` or `keyring:NAME`"),
+    key("hooks.NAME.scheme", Kind::Words(HookScheme::WORDS), Value("\"standard\""), Runs,
+        "How deliveries are signed: `standard` (Standard Webhooks), `github`, `stripe`, or `plain`, the HMAC-SHA256 of the body in one header"),
+    key("hooks.NAME.header", Kind::Text, Value("\"X-Signature\""), Runs,
+        "The header with the signature, for the scheme `plain`"),
+    key("hooks.NAME.events", Kind::Texts, Value("[]"), Runs,
+        "If given, only deliveries of these kinds fire skills: the header `X-GitHub-Event`, or `type` in the body"),
+    key("hooks.NAME.tolerance", Kind::Duration, Value("\"5m\""), Runs,
+        "How old a delivery may be, for schemes that sign the time"),
+
+    key("telemetry.endpoint", Kind::Url, Words("`OTEL_EXPORTER_OTLP_ENDPOINT`, else nothing is exported"), Runs,
+        "The OTLP receiver to which traces and metrics are exported over HTTP, such as `http://localhost:4318`"),
+    key("telemetry.headers.KEY", Kind::Reference, Words("`OTEL_EXPORTER_OTLP_HEADERS`"), Runs,
+        "A header for it; secrets as `env:NAME`, `file:PATH` or `Bearer env:NAME`"),
+    key("telemetry.traces", Kind::Truth, Value("true"), Runs,
+        "Whether traces of runs are exported"),
+    key("telemetry.metrics", Kind::Truth, Value("true"), Runs,
+        "Whether `deft up` exports metrics"),
+    key("telemetry.metrics_interval", Kind::Duration, Value("\"1m\""), Runs,
+        "The time between two exports of metrics"),
+    key("telemetry.content", Kind::Truth, Value("false"), Runs,
+        "Whether traces have arguments and results of tools, texts of models and messages of errors"),
+    key("telemetry.open_metrics", Kind::Truth, Value("false"), Runs,
+        "Whether `/metrics` needs no token while the API listens on a loopback address"),
 
     key("llm.NAME.provider", Kind::Words(PROVIDERS), Needed, Mind,
         "The kind of model server; `openai` is any that speaks chat completions"),

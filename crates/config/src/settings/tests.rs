@@ -31,101 +31,112 @@ fn config(text: &str) -> Config {
     read::config(settings, Path::new("/home/me/.deft")).unwrap()
 }
 
+/// A file, and what is said about it.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "[skils]\n",
+        "1: unknown key `skils` | did you mean `skills`?",
+    ),
+    (
+        "\n[skills]\npath = []\n",
+        "3: unknown key `skills.path` | did you mean `skills.paths`?",
+    ),
+    (
+        "[time]\ncolour = 1\n",
+        "2: unknown key `time.colour` | known here: zone",
+    ),
+    ("skills = 3\n", "1: `skills` is a section: write `[skills]`"),
+    ("[skills\n", "1: not TOML: unclosed table, expected `]`"),
+    (
+        "[skills]\npaths = \"x\"\n",
+        "2: `skills.paths` takes a list of texts, not the text `x`",
+    ),
+    (
+        "[time]\nzone = \"Europe/Berln\"\n",
+        "2: `time.zone` is wrong: unknown time zone `Europe/Berln` | did you mean `Europe/Berlin`?",
+    ),
+    (
+        "[engine]\nmax_running = -1\n",
+        "2: `engine.max_running` takes a whole number, not `-1`",
+    ),
+    (
+        "[engine]\nlease = \"30\"\n",
+        "2: `engine.lease` is wrong: duration `30` has no unit | write `30m` for minutes",
+    ),
+    (
+        "[engine]\nlease = 0\n",
+        "2: `engine.lease` takes a length of time such as `30s` or `5m`, or seconds, not `0`",
+    ),
+    (
+        "[[engine.heal]]\nwhen = \"auth\"\ntool = \"login\"\n[[engine.heal]]\nwhen = \"atuh\"\ntool = \"x\"\n",
+        "4: `engine.heal` has a remedy for `atuh`, which is no failure class | did you mean `auth`?",
+    ),
+    (
+        "[store]\nurl = \"postgres://h/db\"\n",
+        "2: `store.url` names a PostgreSQL database, which comes later | leave it out: the database is then `data/deft.db` in the home",
+    ),
+    (
+        "[mcp_servers.a]\nargs = []\n",
+        "1: the server `a` has neither `command` nor `url` | a server is a program (`command`) or an address (`url`)",
+    ),
+    (
+        "[mcp_servers.a]\ncommand = \"x\"\nurl = \"http://x\"\n",
+        "1: the server `a` has both `command` and `url` | a server is a program (`command`) or an address (`url`)",
+    ),
+    (
+        "[mcp_servers.\"a.b\"]\ncommand = \"x\"\n",
+        "1: the server name `a.b` must not be empty or have a dot, a slash or a blank",
+    ),
+    (
+        "[mcp_servers.a]\ncommand = \"x\"\nenvs = {}\n",
+        "3: unknown key `mcp_servers.a.envs` | did you mean `mcp_servers.a.env`?",
+    ),
+    (
+        "[mcp_servers.a]\nurl = \"localhost:1\"\n",
+        "2: `mcp_servers.a.url` takes an address that starts with `http://` or `https://`, not the text `localhost:1`",
+    ),
+    (
+        "[tools.htpp]\n",
+        "1: unknown key `tools.htpp` | did you mean `tools.http`?",
+    ),
+    (
+        "[secrets]\nMAIL = \"hunter2\"\n",
+        "2: `secrets.MAIL` takes a reference and not the secret itself, because this file is read, copied and shown | `deft secrets set NAME` stores the value and prints the reference to write here",
+    ),
+    (
+        "[llm.main]\nprovider = \"open-ai\"\nmodel = \"x\"\n",
+        "2: `llm.main.provider` takes `openai`, `anthropic`, `gemini`, `ollama`, not the text `open-ai` | did you mean `openai`?",
+    ),
+    (
+        "[llm.main]\nmodel = \"x\"\nfallback = [\"mian\"]\n",
+        "3: `llm.main.fallback` names the model `mian`, which there is not | did you mean `main`?",
+    ),
+    (
+        "[agent]\nllm = \"local\"\n",
+        "2: `agent.llm` names the model `local`, which there is not | write a section `[llm.local]`",
+    ),
+    (
+        "[budget.agents.thinker]\ntokens = 1\n",
+        "2: unknown key `budget.agents.thinker.tokens` | did you mean `budget.agents.thinker.tokens_per_day`?",
+    ),
+    (
+        "[hooks.a]\nscheme = \"plain\"\n",
+        "1: the hook `a` has no `secret` | `deft secrets set NAME` stores one; write `secret = \"keyring:NAME\"`",
+    ),
+    (
+        "[hooks.\"a/b\"]\nsecret = \"env:X\"\n",
+        "1: `a/b` cannot be the name of a hook | use up to 64 letters, digits, `-` and `_`",
+    ),
+    (
+        "[server]\nlisten = \"9876\"\n",
+        "2: `server.listen` takes a host and a port such as `127.0.0.1:9876`, not the text `9876`",
+    ),
+];
+
 #[test]
 fn mistakes_are_explained() {
-    for (text, expected) in [
-        (
-            "[skils]\n",
-            "1: unknown key `skils` | did you mean `skills`?",
-        ),
-        (
-            "\n[skills]\npath = []\n",
-            "3: unknown key `skills.path` | did you mean `skills.paths`?",
-        ),
-        (
-            "[time]\ncolour = 1\n",
-            "2: unknown key `time.colour` | known here: zone",
-        ),
-        ("skills = 3\n", "1: `skills` is a section: write `[skills]`"),
-        ("[skills\n", "1: not TOML: unclosed table, expected `]`"),
-        (
-            "[skills]\npaths = \"x\"\n",
-            "2: `skills.paths` takes a list of texts, not the text `x`",
-        ),
-        (
-            "[time]\nzone = \"Europe/Berln\"\n",
-            "2: `time.zone` is wrong: unknown time zone `Europe/Berln` | did you mean `Europe/Berlin`?",
-        ),
-        (
-            "[engine]\nmax_running = -1\n",
-            "2: `engine.max_running` takes a whole number, not `-1`",
-        ),
-        (
-            "[engine]\nlease = \"30\"\n",
-            "2: `engine.lease` is wrong: duration `30` has no unit | write `30m` for minutes",
-        ),
-        (
-            "[engine]\nlease = 0\n",
-            "2: `engine.lease` takes a length of time such as `30s` or `5m`, or seconds, not `0`",
-        ),
-        (
-            "[[engine.heal]]\nwhen = \"auth\"\ntool = \"login\"\n[[engine.heal]]\nwhen = \"atuh\"\ntool = \"x\"\n",
-            "4: `engine.heal` has a remedy for `atuh`, which is no failure class | did you mean `auth`?",
-        ),
-        (
-            "[store]\nurl = \"postgres://h/db\"\n",
-            "2: `store.url` names a PostgreSQL database, which comes later | leave it out: the database is then `data/deft.db` in the home",
-        ),
-        (
-            "[mcp_servers.a]\nargs = []\n",
-            "1: the server `a` has neither `command` nor `url` | a server is a program (`command`) or an address (`url`)",
-        ),
-        (
-            "[mcp_servers.a]\ncommand = \"x\"\nurl = \"http://x\"\n",
-            "1: the server `a` has both `command` and `url` | a server is a program (`command`) or an address (`url`)",
-        ),
-        (
-            "[mcp_servers.\"a.b\"]\ncommand = \"x\"\n",
-            "1: the server name `a.b` must not be empty or have a dot, a slash or a blank",
-        ),
-        (
-            "[mcp_servers.a]\ncommand = \"x\"\nenvs = {}\n",
-            "3: unknown key `mcp_servers.a.envs` | did you mean `mcp_servers.a.env`?",
-        ),
-        (
-            "[mcp_servers.a]\nurl = \"localhost:1\"\n",
-            "2: `mcp_servers.a.url` takes an address that starts with `http://` or `https://`, not the text `localhost:1`",
-        ),
-        (
-            "[tools.htpp]\n",
-            "1: unknown key `tools.htpp` | did you mean `tools.http`?",
-        ),
-        (
-            "[secrets]\nMAIL = \"hunter2\"\n",
-            "2: `secrets.MAIL` takes a reference and not the secret itself, because this file is read, copied and shown | `deft secrets set NAME` stores the value and prints the reference to write here",
-        ),
-        (
-            "[llm.main]\nprovider = \"open-ai\"\nmodel = \"x\"\n",
-            "2: `llm.main.provider` takes `openai`, `anthropic`, `gemini`, `ollama`, not the text `open-ai` | did you mean `openai`?",
-        ),
-        (
-            "[llm.main]\nmodel = \"x\"\nfallback = [\"mian\"]\n",
-            "3: `llm.main.fallback` names the model `mian`, which there is not | did you mean `main`?",
-        ),
-        (
-            "[agent]\nllm = \"local\"\n",
-            "2: `agent.llm` names the model `local`, which there is not | write a section `[llm.local]`",
-        ),
-        (
-            "[budget.agents.thinker]\ntokens = 1\n",
-            "2: unknown key `budget.agents.thinker.tokens` | did you mean `budget.agents.thinker.tokens_per_day`?",
-        ),
-        (
-            "[server]\nlisten = \"9876\"\n",
-            "2: `server.listen` takes a host and a port such as `127.0.0.1:9876`, not the text `9876`",
-        ),
-    ] {
-        assert_eq!(problems(text), [expected], "{text}");
+    for (text, expected) in MISTAKES {
+        assert_eq!(problems(text), [*expected], "{text}");
     }
 }
 
@@ -315,7 +326,7 @@ fn examples_in_documents_are_right() {
 }
 
 #[test]
-fn keys_of_models_are_withheld_from_tools() {
+fn keys_of_models_and_hooks_are_withheld_from_tools() {
     let text = "[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:KEY\"\n\
                 [llm.b]\nprovider = \"ollama\"\nmodel = \"m\"\n";
     let withheld = config(text).tools.withheld;
@@ -334,8 +345,11 @@ fn defaults_are_those_of_their_owners() {
             text.push_str(&format!("{} = {value}\n", key.path.replace("NAME", "x")));
         }
     }
-    text.push_str("mcp_servers.x.command = \"x\"\n");
+    text.push_str("mcp_servers.x.command = \"x\"\nhooks.x.secret = \"env:X\"\n");
     let mut given = config(&text);
+    let hook = config("hooks.x.secret = \"env:X\"\n").hooks;
+    assert_eq!((&given.hooks, &given.server), (&hook, &nothing.server));
+    given.tools.withheld.clear();
     let server = given.tools.servers.remove("x").unwrap();
     assert_eq!(server, deft_tools::ServerOptions::command("x", &[]));
     assert_eq!(given.tools, nothing.tools);

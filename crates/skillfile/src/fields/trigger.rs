@@ -28,6 +28,11 @@ pub(crate) const TRIGGER: &[Field] = &[
         "when this happens: `conversation_ended`, 15 minutes after the last message of a chat",
     ),
     optional(
+        "hook",
+        Kind::Text,
+        "when the hook of this name takes a delivery: `[hooks.NAME]` in the configuration",
+    ),
+    optional(
         "timezone",
         Kind::Text,
         "the IANA zone of `schedule` and `at`; the host's when absent",

@@ -103,6 +103,7 @@ fn timing(skill: &Skill, out: &mut String) {
         ("at", timing.at.clone()),
         ("delay", timing.delay_seconds.map(|s| format!("{s} s"))),
         ("event", timing.event.map(|event| event.to_string())),
+        ("hook", timing.hook.clone()),
         ("zone", timing.timezone.clone()),
     ] {
         text.iter()

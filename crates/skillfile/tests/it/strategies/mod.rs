@@ -127,6 +127,7 @@ pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
         json!({"in_hours": 2}),
         json!({"in": "1h30m"}),
         json!({"event": "conversation_ended"}),
+        json!({"hook": "deploys"}),
     ]);
     let timing = one.prop_map(|config| {
         let text = |key: &str| config[key].as_str().map(str::to_owned);
@@ -144,6 +145,7 @@ pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
             event: config["event"]
                 .as_str()
                 .map(|_| SkillEvent::ConversationEnded),
+            hook: text("hook"),
             timezone: text("timezone"),
             config: config.as_object().cloned().unwrap(),
         }
@@ -185,7 +187,7 @@ pub(crate) fn skill(
             policy.timezone = None;
         }
         let trigger = match (&timing, keywords.is_empty()) {
-            (Some(timing), _) if timing.event.is_some() => Trigger::Event,
+            (Some(timing), _) if timing.is_by_event() => Trigger::Event,
             (Some(_), _) => Trigger::Cron,
             (None, true) => Trigger::Manual,
             (None, false) => Trigger::Event,

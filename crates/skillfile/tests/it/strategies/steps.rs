@@ -217,7 +217,7 @@ pub(crate) fn record() -> impl Strategy<Value = Skill> {
             id: SkillId::new(deft_skillfile::slug(&skill.name)),
             priority: priority.into(),
             trigger: match &skill.timing {
-                Some(timing) if timing.event.is_some() => Trigger::Event,
+                Some(timing) if timing.is_by_event() => Trigger::Event,
                 Some(_) => Trigger::Cron,
                 None if priority < 0 => Trigger::Event,
                 None => Trigger::Manual,
