@@ -1,6 +1,6 @@
 //! Help for tests of other crates: a tool server that misbehaves on request,
 //! a log that proves what it was asked to do, doubles of web services and of
-//! models, a real model, and the way to the folder beside the checkout.
+//! models, a real model, referees, and the way to the folder beside the checkout.
 //!
 //! The server is a program of its own, `deft-test-server`, written by hand so
 //! that it can break every rule of the protocol. What it does is a JSON script;
@@ -15,25 +15,33 @@
 
 mod binary;
 mod bot;
+mod certificate;
 mod double;
 mod gate;
 mod http;
 mod model;
+mod oauth;
 mod real;
+mod referees;
 mod report;
 mod script;
 mod shared;
+mod signature;
 pub mod wire;
 mod witness;
 
 pub use binary::server_binary;
 pub use bot::{BotAnswer, BotApi, BotCall};
+pub use certificate::Certificate;
 pub use double::{HttpDouble, Piece, Reaction};
 pub use gate::Gate;
 pub use http::HttpServer;
 pub use model::{Dialect, ModelAnswer, ModelServer};
+pub use oauth::GuardedServer;
 pub use real::RealModel;
+pub use referees::{node_referee, referee, referee_script};
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
 pub use shared::{shared, shared_path};
+pub use signature::{hmac_base64, hmac_hex, hmac_sha256};
 pub use witness::{Event, Kind, witness};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Authority, Object};
+use deft_model::{Authority, Object, TraceContext};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,15 @@ pub struct Call<'a> {
     /// The rights of the agent on whose behalf it is made; none for a person's. Tools of deft heed
     /// them, servers never see them.
     pub authority: Option<Arc<Authority>>,
+    /// The span of the call; sent to the tool.
+    pub trace: Option<TraceContext>,
+}
+
+/// What a server is told beside the arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct CallMark<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) trace: Option<&'a TraceContext>,
 }
 
 impl<'a> Call<'a> {
@@ -43,6 +52,14 @@ impl<'a> Call<'a> {
             reveal: &Plain,
             by_model: false,
             authority: None,
+            trace: None,
+        }
+    }
+
+    pub(crate) fn mark(&self) -> CallMark<'_> {
+        CallMark {
+            key: &self.key,
+            trace: self.trace.as_ref(),
         }
     }
 }

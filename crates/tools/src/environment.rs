@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::secret::{Secret, SecretSource};
+use crate::sign_in::{CredentialVault, MemoryVault};
 
 /// A message to a person, as the `notify` tool was given it.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +85,8 @@ impl HostZone {
 pub struct Environment {
     /// Where secrets of the configuration come from.
     pub secrets: Arc<dyn SecretSource>,
+    /// Where sign-ins to servers are stored.
+    pub vault: Arc<dyn CredentialVault>,
     /// Takes what `notify` says; an error is the failure of that call.
     pub notices: Arc<Notices>,
     /// Takes what `log` says.
@@ -111,6 +114,7 @@ impl Default for Environment {
     fn default() -> Self {
         Self {
             secrets: Arc::new(NoSecrets),
+            vault: Arc::new(MemoryVault::default()),
             notices: Arc::new(|_| Box::pin(std::future::ready(Ok(())))),
             logs: Arc::new(|_| ()),
             catalogs: Arc::new(|_| ()),

@@ -10,6 +10,7 @@
 //! from the failure's class), a store (catalogs are handed out and taken back),
 //! the configuration file, and any printing.
 
+mod address;
 mod arguments;
 mod breaker;
 mod builtin;
@@ -29,6 +30,7 @@ mod reply;
 mod router;
 mod secret;
 mod server;
+mod sign_in;
 pub mod telegram;
 mod tool;
 mod transport;
@@ -43,9 +45,11 @@ pub use environment::{Environment, HostZone, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
 pub use index::ToolLookup;
 pub use options::{
-    FileOptions, HttpOptions, Options, Pipeline, Rule, ServerOptions, ShellOptions, TelegramOptions,
+    FileOptions, Grant, HttpOptions, OAuthOptions, Options, Pipeline, Rule, ServerOptions,
+    ShellOptions, TelegramOptions,
 };
 pub use redact::Redaction;
-pub use router::Router;
+pub use router::{PendingSignIn, Router};
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
+pub use sign_in::{CredentialVault, Credentials, MemoryVault};
 pub use tool::{Annotations, BUILTIN_SERVER, DisabledTool, ToolInfo, first_sentence};

@@ -3,6 +3,7 @@
 //! Plain data with defaults. Reading a configuration file, resolving secrets
 //! and opening connections happen elsewhere.
 
+mod oauth;
 mod pipeline;
 mod seconds;
 mod telegram;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::Reference;
 
+pub use oauth::{Grant, OAuthOptions};
 pub use pipeline::{Pipeline, Rule};
 pub use telegram::TelegramOptions;
 
@@ -61,7 +63,10 @@ impl Options {
     /// Every secret that a tool could repeat, whichever part of the configuration names it.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         let servers = self.servers.values();
-        let servers = servers.flat_map(|server| server.env.values().chain(server.headers.values()));
+        let servers = servers.flat_map(|server| {
+            let texts = server.env.values().chain(server.headers.values());
+            texts.chain(&server.oauth.client_secret)
+        });
         let all = self.withheld.iter().chain(&self.telegram.token);
         all.chain(servers).filter(|reference| reference.is_secret())
     }
@@ -83,6 +88,8 @@ pub struct ServerOptions {
     pub url: Option<String>,
     /// Headers for it; values may be `env:NAME`, `file:PATH` or `Bearer env:NAME`.
     pub headers: BTreeMap<String, Reference>,
+    /// How to sign in to it, if it asks for that.
+    pub oauth: OAuthOptions,
     /// Whether it is used at all.
     pub enabled: bool,
     /// How many calls may be under way at once.
@@ -108,6 +115,7 @@ impl Default for ServerOptions {
             cwd: None,
             url: None,
             headers: BTreeMap::new(),
+            oauth: OAuthOptions::default(),
             enabled: true,
             concurrency: 8,
             timeout: Duration::from_mins(1),

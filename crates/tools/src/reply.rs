@@ -90,7 +90,7 @@ fn reported(text: Option<&str>, structured: Option<&Value>) -> Failure {
         (_, Some(structured)) => structured.to_string(),
         _ => "the tool reported an error without a text".to_owned(),
     };
-    Failure::new(classify::text(&message), message)
+    Failure::new(classify::text(&message), message).reported()
 }
 
 fn joined_text(contents: &[Part]) -> Option<String> {

@@ -4,6 +4,7 @@
 //! (`builtin/`), which name means what (`index.rs`).
 
 mod manage;
+mod sign_in;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use crate::secret::Reveal;
 use crate::server::Server;
 use crate::tool::ToolInfo;
 
+pub use sign_in::PendingSignIn;
+
 /// How long a built-in tool may take when the caller says nothing.
 const BUILTIN_TIMEOUT: Duration = Duration::from_mins(10);
 
@@ -50,6 +53,8 @@ struct Inner {
     settled: AtomicBool,
     /// Made from the options when it is first needed.
     withheld: ArcSwapOption<Redaction>,
+    /// The tokens of sign-ins, as far as they are known.
+    tokens: Mutex<Redaction>,
     /// Counts changes of the set of tools.
     changes: watch::Sender<u64>,
 }
@@ -71,6 +76,7 @@ impl Router {
                 index: ArcSwap::default(),
                 settled: AtomicBool::new(false),
                 withheld: ArcSwapOption::empty(),
+                tokens: Mutex::default(),
                 changes: watch::Sender::new(0),
             }),
         };
@@ -133,7 +139,7 @@ impl Router {
             }
             Target::Server(server) => {
                 // Boxed, so that the future of a local tool is small.
-                Box::pin(server.call(&entry.info.name, arguments, &call.key, &limit)).await
+                Box::pin(server.call(&entry.info.name, arguments, call.mark(), &limit)).await
             }
         };
         let answer = answer.map_err(|failure| hidden(failure, secrets))?;
@@ -342,6 +348,7 @@ async fn perform(
         cancel: call.cancel,
         allowed: limit.allowed,
         authority: call.authority,
+        trace: call.trace,
     };
     let changes = (tool.effects_of)(&arguments).or_else(|| tool.effects()) != Some(Effects::None);
     let value = match limit.run((tool.handler)(arguments, context)).await {

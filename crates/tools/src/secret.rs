@@ -95,6 +95,11 @@ impl Reference {
         self.parts().is_some()
     }
 
+    /// The text it stands for, for use outside of the router.
+    pub fn read(&self, source: &dyn SecretSource, what: &str) -> Result<Secret, Failure> {
+        Ok(self.resolve(source, what)?.text)
+    }
+
     /// The text it stands for. `what` names the place it is written in.
     pub(crate) fn resolve(
         &self,

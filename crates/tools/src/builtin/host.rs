@@ -4,12 +4,13 @@
 //! resolution, by the resolver that the connection itself uses, so that a name
 //! that changes its mind in between gains nothing.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::Settings;
+use crate::address::is_private;
 
 /// Whether the list lets a URL pass.
 pub(super) fn allowed(list: &[String], url: &Url) -> bool {
@@ -47,46 +48,6 @@ fn fits(pattern: &str, host: &str, port: Option<u16>) -> bool {
         Some(end) => end.starts_with('.') && host.ends_with(end) && host.len() > end.len(),
         None => host == name,
     }
-}
-
-/// Addresses that are not on the public internet.
-pub(super) fn is_private(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => is_private_v4(v4),
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => is_private_v4(v4),
-            None => is_private_v6(v6),
-        },
-    }
-}
-
-fn is_private_v4(address: Ipv4Addr) -> bool {
-    let [a, b, ..] = address.octets();
-    address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_broadcast()
-        || address.is_multicast()
-        || address.is_unspecified()
-        || a == 0
-        || (a == 100 && (64..128).contains(&b))
-        || (a == 192 && b == 0)
-        || (a == 198 && (18..20).contains(&b))
-        || a >= 240
-}
-
-fn is_private_v6(address: Ipv6Addr) -> bool {
-    let [first, second, ..] = address.segments();
-    address.is_loopback()
-        || address.is_unspecified()
-        || address.is_multicast()
-        || address.is_unique_local()
-        || address.is_unicast_link_local()
-        // Ways of writing an IPv4 address in IPv6, which would hide a private one.
-        || (first == 0x64 && second == 0xff9b)
-        || first == 0x2002
-        || (first == 0x2001 && second == 0)
-        || (first == 0 && second == 0)
 }
 
 /// A resolver that leaves private addresses out, unless the host is listed by its name.

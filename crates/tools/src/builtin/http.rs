@@ -153,6 +153,7 @@ impl Hop {
                 .entry(HeaderName::from_static("idempotency-key"))
                 .or_insert(key);
         }
+        add_trace(&mut headers, context);
         Ok(Self {
             method,
             url,
@@ -189,6 +190,22 @@ impl Hop {
         }
         self.url = target;
         Ok(Some(self))
+    }
+}
+
+/// The trace context of the call, unless the skill gives one.
+fn add_trace(headers: &mut HeaderMap, context: &Context) {
+    let Some(trace) = &context.trace else {
+        return;
+    };
+    let own = headers.contains_key("traceparent");
+    let parent = HeaderValue::from_str(&trace.parent()).ok();
+    let state = trace.state.as_deref();
+    let state = state.and_then(|state| HeaderValue::from_str(state).ok());
+    for (name, value) in [("traceparent", parent), ("tracestate", state)] {
+        if let (Some(value), false) = (value, own) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use deft_model::{Authority, Effects, Failure, FailureClass, Object};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object, TraceContext};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -52,6 +52,8 @@ pub struct Context {
     pub allowed: Duration,
     /// The rights of the agent on whose behalf it is made; none for a person's.
     pub authority: Option<Arc<Authority>>,
+    /// The span of the call, if it is traced.
+    pub trace: Option<TraceContext>,
 }
 
 /// What a built-in tool is.

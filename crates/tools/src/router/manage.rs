@@ -57,6 +57,7 @@ impl Inner {
                 redaction.add(&secret, HIDDEN);
             }
         }
+        redaction.merge(&self.tokens.lock());
         let made = Arc::new(redaction);
         self.withheld.store(Some(made.clone()));
         made
@@ -133,6 +134,7 @@ impl Router {
     fn hooks(&self) -> Hooks {
         // Weak, or the router would keep itself alive.
         let (one, other) = (Arc::downgrade(&self.inner), Arc::downgrade(&self.inner));
+        let third = Arc::downgrade(&self.inner);
         Hooks {
             changed: Box::new(move || {
                 if let Some(inner) = one.upgrade() {
@@ -142,6 +144,12 @@ impl Router {
             withheld: Box::new(move || {
                 let inner = other.upgrade();
                 inner.map(|inner| inner.withheld()).unwrap_or_default()
+            }),
+            learned: Box::new(move |tokens| {
+                if let Some(inner) = third.upgrade() {
+                    inner.tokens.lock().merge(tokens);
+                    inner.withheld.store(None);
+                }
             }),
         }
     }

@@ -15,6 +15,7 @@ use super::link::{Link, PendingCall};
 use super::phase::Phase;
 use super::watch::SentFlag;
 use super::{Server, ToolSet, fault};
+use crate::call::CallMark;
 use crate::limit::{Limit, Stop};
 use crate::reply::{self, Answer};
 
@@ -24,11 +25,11 @@ impl Server {
         self: &Arc<Self>,
         tool: &str,
         arguments: Object,
-        key: &str,
+        mark: CallMark<'_>,
         limit: &Limit,
     ) -> Result<Answer, Failure> {
         self.stats.calls.fetch_add(1, Ordering::Relaxed);
-        let outcome = self.attempt(tool, arguments, key, limit).await;
+        let outcome = self.attempt(tool, arguments, mark, limit).await;
         let redaction = self.redaction.load();
         let outcome = outcome
             .map(|answer| answer.redacted(&redaction))
@@ -45,7 +46,7 @@ impl Server {
         self: &Arc<Self>,
         tool: &str,
         arguments: Object,
-        key: &str,
+        mark: CallMark<'_>,
         limit: &Limit,
     ) -> Result<Answer, Failure> {
         self.admit()?;
@@ -65,7 +66,7 @@ impl Server {
         self.still_has(tool)?;
         let _flight = Flight::new(&self.stats.in_flight);
         let sent = SentFlag::default();
-        let sending = link.send(tool, arguments, key, sent.clone());
+        let sending = link.send(tool, arguments, mark, sent.clone());
         let pending = self.wait(limit, "sending the call", sending).await?;
         let pending = pending.map_err(|error| self.judge(&error, &sent, &link))?;
         let outcome = self.await_answer(pending, limit, &link, &sent, tool).await;

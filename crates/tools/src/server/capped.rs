@@ -255,7 +255,11 @@ impl Reader {
     /// would drop it without a word.
     fn event(&self, block: &[u8]) -> Option<Sse> {
         let (mut event, data) = parse(block);
-        let data = data?;
+        // One that says from where and when to go on, should the stream end: the library wants to know.
+        let place = |event: Sse| (event.id.is_some() || event.retry.is_some()).then_some(event);
+        let Some(data) = data else {
+            return place(event);
+        };
         let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
         let is_readable = serde_json::from_slice::<ServerJsonRpcMessage>(&data).is_ok();
         if is_readable || !is_message {
@@ -267,7 +271,7 @@ impl Reader {
             (ParsedMessage::BadReply(problem, _), Some(id)) => {
                 refused_reply(id.clone(), MALFORMED, problem.words())
             }
-            (ParsedMessage::BadReply(..) | ParsedMessage::Noise, _) => return None,
+            (ParsedMessage::BadReply(..) | ParsedMessage::Noise, _) => return place(event),
         };
         event.data = serde_json::to_string(&message).ok();
         Some(event)

@@ -9,6 +9,7 @@ use deft_model::{Failure, FailureClass};
 use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
+use rmcp::transport::auth::{AuthError, WWWAuthenticateParams};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpError,
 };
@@ -24,6 +25,9 @@ use crate::transport::transport;
 pub(super) const TOO_LARGE: i32 = -39_901;
 /// Our own code for a reply that was no message.
 pub(super) const MALFORMED: i32 = -39_902;
+
+/// How much of an error of an authorization server is repeated.
+const MOST_REASON: usize = 300;
 
 /// What became of a call, as far as the connection is concerned.
 pub(super) struct Fault {
@@ -169,11 +173,16 @@ fn classify_http(server: &str, error: &HttpError) -> Failure {
         HttpError::HttpStatus(HttpStatusError { status, .. }) => {
             refused(classify::status(*status), *status)
         }
-        HttpError::AuthRequired(AuthRequiredError { .. }) => refused(FailureClass::Auth, 401)
-            .hint("set a header with a token in the server's `headers`"),
-        HttpError::InsufficientScope(InsufficientScopeError { .. }) => {
-            refused(FailureClass::Auth, 403)
-        }
+        HttpError::AuthRequired(AuthRequiredError { .. }) => signed_out(server),
+        HttpError::InsufficientScope(InsufficientScopeError {
+            www_authenticate_header,
+            ..
+        }) => missing_scope(
+            server,
+            www_authenticate_header,
+            refused(FailureClass::Auth, 403),
+        ),
+        HttpError::Auth(error) => not_renewed(server, error),
         HttpError::Client(error) => match error.status() {
             Some(status) => refused(classify::status(status.as_u16()), status.as_u16()),
             None => classify_request(server, error),
@@ -187,6 +196,59 @@ fn classify_http(server: &str, error: &HttpError) -> Failure {
             failure.in_doubt()
         }
     }
+}
+
+/// The server wants a token, or another one than it got.
+fn signed_out(server: &str) -> Failure {
+    Failure::new(
+        FailureClass::Auth,
+        format!("the server `{server}` requires a sign-in (status 401)"),
+    )
+    .hint(format!(
+        "sign in with: deft mcp login {server}; or set a token in its `headers`"
+    ))
+}
+
+/// The server wants a token that allows more.
+fn missing_scope(server: &str, challenge: &str, refused: Failure) -> Failure {
+    let Ok(anywhere) = reqwest::Url::parse("http://localhost") else {
+        return refused;
+    };
+    let challenge = WWWAuthenticateParams::parse(challenge, &anywhere);
+    let Some(scope) = challenge
+        .scope
+        .as_ref()
+        .filter(|_| challenge.is_insufficient_scope())
+    else {
+        return refused;
+    };
+    Failure::new(
+        FailureClass::Auth,
+        format!("the sign-in at the server `{server}` does not allow this call (status 403): `{scope}` is missing"),
+    )
+    .hint(format!(
+        "sign in again with: deft mcp login {server} --scope '{scope}'"
+    ))
+}
+
+/// The token could be neither read nor renewed. Nothing was sent to the server.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
+fn not_renewed(server: &str, error: &AuthError) -> Failure {
+    let class = match error {
+        AuthError::TokenRefreshFailed(_)
+        | AuthError::MetadataError(_)
+        | AuthError::HttpError(_) => FailureClass::Network,
+        _ => FailureClass::Auth,
+    };
+    let reason: String = error.to_string().chars().take(MOST_REASON).collect();
+    Failure::new(
+        class,
+        format!("the sign-in at the server `{server}` cannot be used: {reason}"),
+    )
+    .hint(format!("sign in again with: deft mcp login {server}"))
 }
 
 fn classify_request(server: &str, error: &reqwest::Error) -> Failure {

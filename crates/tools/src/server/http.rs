@@ -10,6 +10,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Server;
+use super::authorized::AuthorizedClient;
 use super::capped::CappedClient;
 use super::resolved::ResolvedOptions;
 
@@ -21,7 +22,7 @@ pub(super) fn transport(
     server: &Server,
     url: &str,
     given: &ResolvedOptions,
-) -> Result<StreamableHttpClientTransport<CappedClient>, Failure> {
+) -> Result<StreamableHttpClientTransport<AuthorizedClient>, Failure> {
     let (name, options) = (&server.name, &server.options);
     let most = server.max_reply_bytes + ENVELOPE;
     let client = deft_http::client()
@@ -41,6 +42,7 @@ pub(super) fn transport(
         .build()
         .map_err(|error| unusable(name, &error.to_string()))?;
     let client = CappedClient::new(client, most);
+    let client = AuthorizedClient::new(client, server.access.clone());
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .max_concurrent_requests(options.concurrency.saturating_add(2))
         .max_sse_event_size(most)

@@ -28,6 +28,7 @@ use super::resolved::ResolvedOptions;
 use super::stdio::Process;
 use super::watch::{SentFlag, Watch};
 use super::{Server, fault, http};
+use crate::call::CallMark;
 use crate::catalog::Era;
 use crate::options::Reach;
 
@@ -103,15 +104,13 @@ impl Link {
         &self,
         tool: &str,
         arguments: Object,
-        key: &str,
+        mark: CallMark<'_>,
         sent: SentFlag,
     ) -> Result<PendingCall<'_>, ServiceError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let mut request = CallToolRequest::new(params);
         request.extensions.insert(sent);
-        if !key.is_empty() {
-            let mut meta = MetaObject::new();
-            meta.0.insert(KEY.to_owned(), key.into());
+        if let Some(meta) = meta(mark) {
             request.extensions.insert(RequestMetaObject(meta));
         }
         let options = PeerRequestOptions::no_options();
@@ -123,6 +122,22 @@ impl Link {
             handle,
         })
     }
+}
+
+/// The key and the trace context of a call. The protocol reserves the names of the latter.
+fn meta(mark: CallMark<'_>) -> Option<MetaObject> {
+    let mut meta = MetaObject::new();
+    if !mark.key.is_empty() {
+        meta.0.insert(KEY.to_owned(), mark.key.into());
+    }
+    if let Some(trace) = mark.trace {
+        let parent = trace.parent();
+        meta.0.insert("traceparent".to_owned(), parent.into());
+        let state = trace.state.clone();
+        let state = state.map(|state| ("tracestate".to_owned(), state.into()));
+        meta.0.extend(state);
+    }
+    (!meta.0.is_empty()).then_some(meta)
 }
 
 /// A call under way. When it is dropped before it is answered, the server is

@@ -70,13 +70,7 @@ impl Server {
             hint: None,
         };
         // A person wants to know now, whatever happened before.
-        self.phase.send_if_modified(|phase| {
-            let failed = matches!(phase, Phase::Failed { .. });
-            if failed {
-                *phase = Phase::Idle;
-            }
-            failed
-        });
+        self.forget_failure();
         let started = Instant::now();
         let was_ready = self.ready().is_some();
         let link = match self.ensure().await {

@@ -4,7 +4,9 @@
 //! (`link.rs`), and what the words of the protocol mean to us (`fault.rs`,
 //! `listing.rs`, `../reply.rs`).
 
+mod access;
 mod age;
+mod authorized;
 mod call;
 mod capped;
 mod client;
@@ -20,6 +22,7 @@ mod noise;
 mod phase;
 mod raw;
 mod resolved;
+mod signing;
 mod stderr;
 mod stdio;
 mod traffic;
@@ -43,6 +46,8 @@ use crate::environment::Environment;
 use crate::options::ServerOptions;
 use crate::redact::Redaction;
 use crate::tool::ToolInfo;
+pub(crate) use access::SignInAttempt as ServerSignIn;
+use access::{Access, Learn};
 use age::Age;
 use phase::Phase;
 
@@ -57,6 +62,8 @@ pub(crate) struct Hooks {
     pub(crate) changed: Box<dyn Fn() + Send + Sync>,
     /// The secrets that no tool may repeat, whichever server was given them.
     pub(crate) withheld: Box<dyn Fn() -> Arc<Redaction> + Send + Sync>,
+    /// Told the tokens that no tool may repeat.
+    pub(crate) learned: Box<dyn Fn(&Redaction) + Send + Sync>,
 }
 
 /// One configured server.
@@ -65,7 +72,9 @@ pub(crate) struct Server {
     options: ServerOptions,
     max_reply_bytes: usize,
     environment: Environment,
-    hooks: Hooks,
+    hooks: Arc<Hooks>,
+    /// The sign-in, for a server that may ask for one.
+    access: Option<Arc<Access>>,
     phase: channel::Sender<Phase>,
     breaker: Mutex<Breaker>,
     /// The era that worked last.
@@ -79,7 +88,7 @@ pub(crate) struct Server {
     slots: Semaphore,
     stats: Stats,
     /// The secrets that it may not say: those it was given at its last start, and all others.
-    redaction: ArcSwap<Redaction>,
+    redaction: Arc<ArcSwap<Redaction>>,
 }
 
 /// The tools of a server, with their compiled schemas.
@@ -107,7 +116,11 @@ impl Server {
         environment: Environment,
         hooks: Hooks,
     ) -> Arc<Self> {
+        let hooks = Arc::new(hooks);
+        let redaction: Arc<ArcSwap<Redaction>> = Arc::default();
+        let learn = learn(hooks.clone(), redaction.clone());
         Arc::new(Self {
+            access: Access::for_server(&name, &options, &environment, learn),
             slots: Semaphore::new(options.concurrency.clamp(1, 1024)),
             name,
             options,
@@ -122,7 +135,7 @@ impl Server {
             listed: AtomicBool::new(false),
             age: Age::default(),
             stats: Stats::default(),
-            redaction: ArcSwap::default(),
+            redaction,
         })
     }
 
@@ -273,6 +286,18 @@ impl Server {
         let message = failure.message.chars().take(MOST_REMEMBERED).collect();
         *self.stats.last_error.lock() = Some(message);
     }
+}
+
+/// Takes tokens of a sign-in: this server may not say them, nor may any other tool.
+fn learn(hooks: Arc<Hooks>, redaction: Arc<ArcSwap<Redaction>>) -> Learn {
+    Box::new(move |tokens| {
+        redaction.rcu(|known| {
+            let mut all = Redaction::clone(known);
+            all.merge(tokens);
+            all
+        });
+        (hooks.learned)(tokens);
+    })
 }
 
 impl Drop for Server {

@@ -147,6 +147,10 @@ impl Server {
             let fault =
                 fault::classify_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
             let message = format!("{} (while it listed its tools)", fault.failure.message);
+            if fault.failure.class == FailureClass::Auth {
+                // How to sign in is all that matters then.
+                return fault.failure.blocked();
+            }
             Failure::new(FailureClass::Network, message).blocked()
         })?;
         Ok((link, service, catalog))
@@ -175,16 +179,25 @@ impl Server {
         let failure = self.redaction.load().failure(failure);
         let failure = failure.outage(Outage::Server(self.name.clone()));
         self.asked.store(true, Ordering::SeqCst);
-        let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
-        self.breaker.lock().failed(std::time::Instant::now());
         self.remember(&failure);
-        let retry_at = Instant::now() + backoff(failures);
+        let retry_at = Instant::now() + self.count_failure();
         self.phase.send_modify(|phase| match phase {
             Phase::Closed => {}
             Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
                 *phase = Phase::Failed { failure, retry_at };
             }
         });
+    }
+
+    /// How long the next start has to wait. The one after a sign-in need not: the server works.
+    fn count_failure(&self) -> Duration {
+        if self.needs_sign_in() {
+            self.breaker.lock().undecided(std::time::Instant::now());
+            return Duration::ZERO;
+        }
+        let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
+        self.breaker.lock().failed(std::time::Instant::now());
+        backoff(failures)
     }
 
     /// A connection ended. If deft did not end it, the next start waits a little.

@@ -18,6 +18,7 @@ mod misbehave;
 mod public;
 mod runaway;
 mod shell;
+mod sign_in;
 mod support;
 mod telegram;
 mod trouble;

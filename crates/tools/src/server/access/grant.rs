@@ -1,0 +1,269 @@
+//! Tokens as authorization servers grant them: discovered, renewed, and asked for with the client's own
+//! secret.
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Url;
+use rmcp::transport::auth::{
+    AuthError, AuthorizationManager, AuthorizationMetadata, ClientCredentialsConfig,
+    CredentialStore, InMemoryCredentialStore, OAuthClientConfig, StoredCredentials,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use super::requests::{AuthorizationClient, is_protected};
+use super::{Access, union, words};
+use crate::secret::Secret;
+use crate::sign_in::Credentials;
+
+/// An authorization server, found by way of the MCP server.
+pub(super) struct Issuer {
+    pub(super) manager: AuthorizationManager,
+    /// Where the manager puts what it is granted.
+    granted: InMemoryCredentialStore,
+    pub(super) metadata: AuthorizationMetadata,
+}
+
+/// The client that tokens are granted to.
+#[derive(Clone)]
+pub(super) struct ClientIdentity {
+    pub(super) id: String,
+    /// Its secret, and whether the authorization server made it up.
+    pub(super) secret: Option<(Secret, bool)>,
+}
+
+impl ClientIdentity {
+    pub(super) fn config(&self, redirect: &str) -> OAuthClientConfig {
+        let config = OAuthClientConfig::new(&self.id, redirect);
+        match &self.secret {
+            Some((secret, _)) => config.with_client_secret(secret.expose()),
+            None => config,
+        }
+    }
+}
+
+impl Issuer {
+    /// What was granted last, for the client it was granted to.
+    pub(super) async fn credentials(
+        &self,
+        url: &Url,
+        client: &ClientIdentity,
+        now: Timestamp,
+    ) -> Result<Credentials, AuthError> {
+        let stored = self.granted.load().await?;
+        let stored = stored.ok_or(AuthError::AuthorizationRequired)?;
+        // The accessors of the token are in a package that deft does not need otherwise.
+        let tokens = serde_json::to_value(&stored.token_response).unwrap_or_default();
+        let text = |name: &str| tokens.get(name).and_then(Value::as_str).map(str::to_owned);
+        let lasts = tokens.get("expires_in").and_then(Value::as_i64);
+        let made_up = client.secret.as_ref().filter(|(_, made_up)| *made_up);
+        Ok(Credentials {
+            url: url.to_string(),
+            issuer: stored.issuer,
+            client_id: client.id.clone(),
+            client_secret: made_up.map(|(secret, _)| secret.expose().to_owned()),
+            access_token: text("access_token").ok_or(AuthError::AuthorizationRequired)?,
+            refresh_token: text("refresh_token"),
+            scopes: stored.granted_scopes,
+            expires_at: lasts.and_then(|lasts| end_of(now, lasts)),
+            granted_at: now,
+        })
+    }
+}
+
+fn end_of(now: Timestamp, seconds: i64) -> Option<Timestamp> {
+    now.checked_add(SignedDuration::from_secs(seconds.max(0)))
+        .ok()
+}
+
+impl Access {
+    /// Finds the authorization server: the MCP server names it, and its metadata must name itself.
+    pub(super) async fn discover(&self) -> Result<Issuer, AuthError> {
+        let client = Arc::new(AuthorizationClient::new(&self.url)?);
+        let mut manager =
+            AuthorizationManager::new_with_oauth_http_client(self.url.clone(), client).await?;
+        let granted = InMemoryCredentialStore::new();
+        manager.set_credential_store(granted.clone());
+        let challenge = self.challenge.lock().clone();
+        let found = manager
+            .resolve_metadata_from_challenge(challenge.as_deref())
+            .await?;
+        // Endpoints that a server has not published are guesses, and a token is too much for a guess.
+        if !found.source.is_discovered() {
+            return Err(AuthError::NoAuthorizationSupport);
+        }
+        check_endpoints(&found.metadata)?;
+        manager.set_metadata(found.metadata.clone());
+        Ok(Issuer {
+            manager,
+            granted,
+            metadata: found.metadata,
+        })
+    }
+
+    /// The client of the configuration, if it names one.
+    pub(super) fn configured_client(&self) -> Result<Option<ClientIdentity>, AuthError> {
+        let Some(id) = &self.options.client_id else {
+            return Ok(None);
+        };
+        let what = format!("`oauth.client_secret` of the server `{}`", self.server);
+        let source = self.environment.secrets.as_ref();
+        let reference = self.options.client_secret.as_ref();
+        let secret = reference
+            .map(|reference| reference.resolve(source, &what))
+            .transpose()
+            .map_err(|failure| AuthError::CredentialStoreError(failure.message))?;
+        Ok(Some(ClientIdentity {
+            id: id.clone(),
+            secret: secret.map(|secret| (secret.text, false)),
+        }))
+    }
+
+    /// A new token for the old sign-in; none if only a new sign-in brings one.
+    pub(super) async fn refresh(
+        &self,
+        known: &Credentials,
+    ) -> Result<Option<Credentials>, AuthError> {
+        if known.refresh_token.is_none() {
+            return Ok(None);
+        }
+        let mut issuer = self.discover().await?;
+        // Another authorization server must not see what this one granted.
+        if issuer.metadata.issuer != known.issuer {
+            return Ok(None);
+        }
+        let client = self.client_of(known)?;
+        let Some(client) = client else {
+            return Ok(None);
+        };
+        issuer
+            .manager
+            .configure_client(client.config(self.url.as_str()))?;
+        issuer.granted.save(stored(known)?).await?;
+        match issuer.manager.refresh_token().await {
+            Ok(_) => {
+                let now = (self.environment.now)();
+                issuer.credentials(&self.url, &client, now).await.map(Some)
+            }
+            Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The client that a sign-in was granted to; none if the configuration names another one by now.
+    fn client_of(&self, known: &Credentials) -> Result<Option<ClientIdentity>, AuthError> {
+        match self.configured_client()? {
+            Some(client) => Ok(Some(client).filter(|client| client.id == known.client_id)),
+            None => Ok(Some(ClientIdentity {
+                id: known.client_id.clone(),
+                secret: known
+                    .client_secret
+                    .as_ref()
+                    .map(|secret| (Secret::new(secret), true)),
+            })),
+        }
+    }
+
+    /// A token for the client itself, by its own secret.
+    pub(super) async fn ask_for_own(
+        &self,
+        known: Option<&Credentials>,
+        scopes: &[String],
+    ) -> Result<Credentials, AuthError> {
+        let client = self.configured_client()?;
+        let Some((client, (secret, _))) =
+            client.and_then(|client| Some((client.clone(), client.secret?)))
+        else {
+            return Err(AuthError::ClientCredentialsError(
+                "`oauth.client_id` and `oauth.client_secret` are needed".to_owned(),
+            ));
+        };
+        let mut issuer = self.discover().await?;
+        let same = known.filter(|known| known.issuer == issuer.metadata.issuer);
+        let before = same.map_or(&[][..], |known| &known.scopes);
+        let asked = union(&union(before, &self.first_scopes(&issuer).await), scopes);
+        let config = ClientCredentialsConfig::ClientSecret {
+            client_id: client.id.clone(),
+            client_secret: secret.expose().to_owned(),
+            scopes: asked.clone(),
+            resource: Some(self.url.to_string()),
+        };
+        issuer
+            .manager
+            .validate_client_credentials_metadata(&config)?;
+        issuer.manager.configure_client_credentials(&config)?;
+        issuer.manager.exchange_client_credentials(&config).await?;
+        let now = (self.environment.now)();
+        let granted = issuer.credentials(&self.url, &client, now).await?;
+        Ok(if granted.scopes.is_empty() {
+            Credentials {
+                scopes: asked,
+                ..granted
+            }
+        } else {
+            granted
+        })
+    }
+
+    /// The scopes of a first request: those of the configuration, else what the server names.
+    pub(super) async fn first_scopes(&self, issuer: &Issuer) -> Vec<String> {
+        if self.options.scopes.is_empty() {
+            return issuer.manager.select_initial_scopes(&[]).await;
+        }
+        self.options.scopes.clone()
+    }
+}
+
+/// A token or a code must not travel where others can read it.
+fn check_endpoints(metadata: &AuthorizationMetadata) -> Result<(), AuthError> {
+    let registration = metadata.registration_endpoint.iter();
+    let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint];
+    for endpoint in endpoints.into_iter().chain(registration) {
+        let url = Url::parse(endpoint)?;
+        if !is_protected(&url) {
+            return Err(AuthError::MetadataError(format!(
+                "the authorization server names `{endpoint}`, which has no TLS"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A stored sign-in, as the protocol library keeps it.
+fn stored(known: &Credentials) -> Result<StoredCredentials, AuthError> {
+    let tokens = json!({
+        "access_token": known.access_token,
+        "token_type": "bearer",
+        "refresh_token": known.refresh_token,
+    });
+    let tokens = serde_json::from_value(tokens)
+        .map_err(|problem| AuthError::CredentialStoreError(problem.to_string()))?;
+    let stored = StoredCredentials::new(
+        known.client_id.clone(),
+        Some(tokens),
+        known.scopes.clone(),
+        None,
+    );
+    Ok(stored.with_issuer(known.issuer.clone()))
+}
+
+impl Issuer {
+    /// Whether the authorization server takes the address of a document for the id of a client.
+    pub(super) fn takes_metadata_documents(&self) -> bool {
+        let flag = self
+            .metadata
+            .additional_fields
+            .get("client_id_metadata_document_supported");
+        flag.and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// Adds the scope that brings a refresh token, where the authorization server has it.
+    pub(super) fn with_offline_access(&self, scopes: Vec<String>) -> Vec<String> {
+        const OFFLINE: &str = "offline_access";
+        let known = self.metadata.scopes_supported.iter().flatten();
+        let has = known.into_iter().any(|scope| scope == OFFLINE);
+        if scopes.is_empty() || !has {
+            return scopes;
+        }
+        union(&scopes, &words(OFFLINE))
+    }
+}

@@ -1,0 +1,75 @@
+//! Signing in to a server, as the router sees it.
+
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass};
+
+use super::Server;
+use super::access::{Access, SignInAttempt, attempt_failure};
+use super::phase::Phase;
+use crate::sign_in::Credentials;
+
+impl Server {
+    /// Whether calls fail until a person signs in.
+    pub(super) fn needs_sign_in(&self) -> bool {
+        let access = self.access.as_ref();
+        access.is_some_and(|access| access.needs_sign_in())
+    }
+
+    /// Asks the server what it wants, and prepares a sign-in for that.
+    pub(crate) async fn begin_sign_in(
+        self: &Arc<Self>,
+        redirect: &str,
+        scopes: &[String],
+    ) -> Result<SignInAttempt, Failure> {
+        let access = self.access()?;
+        if !access.was_refused() {
+            // Its refusal says which authorization server it trusts, and for what. A server that refuses
+            // nothing is asked for its metadata all the same.
+            drop(self.ensure_now().await);
+        }
+        let begun = access.begin(redirect, scopes).await;
+        begun.map_err(|error| self.sign_in_failure(&error))
+    }
+
+    /// Takes what the browser brought back.
+    pub(crate) async fn complete_sign_in(
+        self: &Arc<Self>,
+        attempt: SignInAttempt,
+        returned: &str,
+    ) -> Result<Credentials, Failure> {
+        let completed = self.access()?.complete(attempt, returned).await;
+        let granted = completed.map_err(|error| self.sign_in_failure(&error))?;
+        self.forget_failure();
+        Ok(granted)
+    }
+
+    fn access(&self) -> Result<&Arc<Access>, Failure> {
+        let reason = match &self.options.url {
+            Some(_) => "its `headers` have a token, which is used instead",
+            None => "it is a program; secrets of programs are in `env`",
+        };
+        self.access.as_ref().ok_or_else(|| {
+            Failure::new(
+                FailureClass::Invalid,
+                format!("the server `{}` takes no sign-in: {reason}", self.name),
+            )
+        })
+    }
+
+    fn sign_in_failure(&self, error: &rmcp::transport::auth::AuthError) -> Failure {
+        let failure = attempt_failure(&self.name, error);
+        self.redaction.load().failure(failure)
+    }
+
+    /// The next caller need not wait because of what went wrong before.
+    pub(super) fn forget_failure(&self) {
+        self.phase.send_if_modified(|phase| {
+            let failed = matches!(phase, Phase::Failed { .. });
+            if failed {
+                *phase = Phase::Idle;
+            }
+            failed
+        });
+    }
+}

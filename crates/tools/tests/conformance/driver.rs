@@ -1,0 +1,172 @@
+//! The program that the suite starts for each scenario, with the address of a server as its last argument.
+//!
+//! It does what a person would do with deft: list the tools, call them, and sign in when a call asks for it.
+
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass, Object};
+use deft_tools::{
+    Call, Environment, Grant, OAuthOptions, Options, Reference, Router, Secret, SecretSource,
+    ServerOptions, ToolInfo,
+};
+use serde_json::{Value, json};
+
+/// The name of the server.
+const SERVER: &str = "suite";
+/// Where the browser would return to.
+const REDIRECT: &str = "http://127.0.0.1:7777/callback";
+/// A document that some scenarios know.
+const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
+/// How often a person signs in again before giving up.
+const PATIENCE: usize = 3;
+
+/// Secrets that the suite hands over.
+struct Context(Value);
+
+impl Context {
+    fn read() -> Self {
+        let text = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+        Self(serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name)?.as_str().map(str::to_owned)
+    }
+
+    /// The calls that the scenario wants; none if it leaves that to the client.
+    fn calls(&self) -> Vec<(String, Object)> {
+        let calls = self.0.get("toolCalls").and_then(Value::as_array);
+        let call = |call: &Value| {
+            let arguments = call.get("arguments").and_then(Value::as_object);
+            let name = call.get("name")?.as_str()?.to_owned();
+            Some((name, arguments.cloned().unwrap_or_default()))
+        };
+        calls.into_iter().flatten().filter_map(call).collect()
+    }
+}
+
+impl SecretSource for Context {
+    fn secret(&self, reference: &str) -> Result<Secret, String> {
+        let found = reference
+            .strip_prefix("env:")
+            .and_then(|name| self.text(name));
+        found.map(Secret::new).ok_or_else(|| "not given".to_owned())
+    }
+}
+
+/// Does nothing unless the suite started it.
+#[tokio::test]
+async fn driver() {
+    let Ok(scenario) = std::env::var("MCP_CONFORMANCE_SCENARIO") else {
+        return;
+    };
+    let url = std::env::args().next_back().unwrap();
+    drive(&scenario, &url).await.unwrap();
+}
+
+async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
+    let context = Arc::new(Context::read());
+    let mut options = Options::default();
+    let server = ServerOptions {
+        oauth: oauth(scenario, &context),
+        ..ServerOptions::url(url)
+    };
+    options.servers.insert(SERVER.to_owned(), server);
+    let environment = Environment {
+        secrets: context.clone(),
+        ..Environment::default()
+    };
+    let router = Router::new(options, environment);
+    let mut sign_ins = 0;
+    while let Some((_, failure)) = router.listed().await.pop() {
+        sign_in(&router, &failure, &mut sign_ins).await?;
+    }
+    for (tool, arguments) in calls(&router, &context) {
+        let name = format!("{SERVER}.{tool}");
+        let call = || router.call(Call::new(&name, arguments.clone()));
+        while let Err(failure) = call().await {
+            if failure.class != FailureClass::Auth {
+                eprintln!("{tool}: {failure}");
+                break;
+            }
+            sign_in(&router, &failure, &mut sign_ins).await?;
+        }
+    }
+    router.shutdown().await;
+    Ok(())
+}
+
+fn oauth(scenario: &str, context: &Context) -> OAuthOptions {
+    let secret = context.text("client_secret");
+    OAuthOptions {
+        client_id: context.text("client_id"),
+        client_secret: secret.map(|_| Reference::new("env:client_secret")),
+        client_metadata_url: Some(DOCUMENT.to_owned()),
+        grant: if scenario.starts_with("auth/client-credentials") {
+            Grant::ClientCredentials
+        } else {
+            Grant::AuthorizationCode
+        },
+        ..OAuthOptions::default()
+    }
+}
+
+/// Signs in as a person would, unless that has not helped before.
+async fn sign_in(router: &Router, failure: &Failure, count: &mut usize) -> Result<(), Failure> {
+    eprintln!("{failure}");
+    if failure.class != FailureClass::Auth || *count >= PATIENCE {
+        return Err(failure.clone());
+    }
+    *count += 1;
+    let pending = router.sign_in(SERVER, REDIRECT, &[]).await?;
+    let browser = deft_http_client();
+    let page = browser.get(pending.url()).send().await.unwrap();
+    let place = page.headers().get("location").unwrap();
+    let place = place.to_str().unwrap().to_owned();
+    pending.complete(&place).await.map(drop)
+}
+
+fn deft_http_client() -> reqwest::Client {
+    let none = reqwest::redirect::Policy::none();
+    reqwest::Client::builder().redirect(none).build().unwrap()
+}
+
+fn calls(router: &Router, context: &Context) -> Vec<(String, Object)> {
+    let wanted = context.calls();
+    if !wanted.is_empty() {
+        return wanted;
+    }
+    let tools = router.list().into_iter();
+    let tools: Vec<ToolInfo> = tools.filter(|tool| tool.server == SERVER).collect();
+    let schema = tools
+        .iter()
+        .find(|tool| tool.name.starts_with("json_schema_2020"));
+    let call = |tool: &ToolInfo| match (tool.name.as_str(), schema) {
+        // It compares what it gets with what it listed.
+        ("json_schema_echo", Some(schema)) => {
+            let schema = Value::clone(&schema.input_schema);
+            Object::from_iter([("schema".to_owned(), schema)])
+        }
+        _ => arguments(tool),
+    };
+    let calls = tools.iter().map(|tool| (tool.name.clone(), call(tool)));
+    calls.collect()
+}
+
+/// Something for every argument that a tool requires.
+fn arguments(tool: &ToolInfo) -> Object {
+    let schema = &tool.input_schema;
+    let required = schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let value = |name: &str| match schema["properties"][name]["type"].as_str() {
+        Some("number") => json!(1.5),
+        Some("integer") => json!(1),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        Some(_) | None => json!("test"),
+    };
+    required
+        .map(|name| (name.to_owned(), value(name)))
+        .collect()
+}

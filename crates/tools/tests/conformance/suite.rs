@@ -1,0 +1,133 @@
+//! All scored scenarios for clients, of both revisions.
+//!
+//! `crates/server/tests/referees/install.sh` installs the suite. If it is missing the tests fail; nothing is
+//! skipped.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use deft_testkit::referee;
+use serde_json::Value;
+
+/// Scenarios that fail, each with a reason. The suite complains about one that passes.
+const EXPECTED_FAILURES: &[(&str, &str)] = &[
+    (
+        "elicitation-sep1034-client-defaults",
+        "behind a call of deft's own there is no person, so that it declares no elicitation",
+    ),
+    (
+        "sep-2322-client-request-state",
+        "for the same reason it answers no question in the middle of a call",
+    ),
+];
+
+fn suite() -> Command {
+    let mut command = Command::new(referee("bin/node"));
+    command.arg(referee(
+        "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+    ));
+    command
+}
+
+/// The scenarios for clients that a revision requires, as the suite lists them.
+fn required(revision: &str) -> Vec<String> {
+    let listed = suite()
+        .args(["list", "--client", "--requirements", revision])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(listed.stdout).unwrap();
+    let clients = text.split("Client scenarios").nth(1).unwrap();
+    let clients = clients.split("Run and reported").next().unwrap();
+    let names = clients
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- "));
+    names.map(str::to_owned).collect()
+}
+
+/// This program with the arguments that make it the driver.
+fn driver() -> String {
+    let program = std::env::current_exe().unwrap();
+    format!("{} driver::driver --exact --nocapture", program.display())
+}
+
+/// How many checks of each scenario succeeded, and what failed, by the folder of the scenario.
+fn verdicts(folder: &Path) -> BTreeMap<String, (usize, Vec<String>)> {
+    let mut found = BTreeMap::new();
+    for file in checks(folder) {
+        let name = file.parent().unwrap().strip_prefix(folder).unwrap();
+        let checks: Vec<Value> = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let with = |status: &str| {
+            let status = status.to_owned();
+            checks.iter().filter(move |check| check["status"] == status)
+        };
+        let failed =
+            with("FAILURE").map(|check| format!("{}: {}", check["id"], check["errorMessage"]));
+        let verdict = (with("SUCCESS").count(), failed.collect());
+        found.insert(name.display().to_string(), verdict);
+    }
+    found
+}
+
+fn checks(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(self::checks(&path));
+        } else if path.ends_with("checks.json") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// Runs every scenario of a revision and expects all of them to pass.
+fn judge(revision: &str, count: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, excused) = (folder.path().join("out"), folder.path().join("excused.yml"));
+    let required = required(revision);
+    let is_excused = |name: &str| EXPECTED_FAILURES.iter().any(|(other, _)| *other == name);
+    let listed = required.iter().filter(|name| is_excused(name));
+    let listed: String = listed.map(|name| format!("  - {name}\n")).collect();
+    fs::write(&excused, format!("client:\n{listed}")).unwrap();
+    assert_eq!(required.len(), count, "{required:?}");
+    let judged = suite()
+        .args([
+            "client",
+            "--command",
+            &driver(),
+            "--requirements",
+            revision,
+            "-o",
+        ])
+        .arg(&out)
+        .arg("--expected-failures")
+        .arg(&excused)
+        .output()
+        .unwrap();
+    let verdicts = verdicts(&out);
+    let said = || String::from_utf8_lossy(&judged.stdout).into_owned();
+    for scenario in required.iter().filter(|name| !is_excused(name)) {
+        let name = scenario.replace('/', "-");
+        let verdict = verdicts
+            .iter()
+            .find(|(folder, _)| folder.replace('/', "-").starts_with(&name));
+        let (_, (succeeded, failed)) = verdict.unwrap_or_else(|| panic!("{scenario}: {}", said()));
+        assert!(failed.is_empty(), "{scenario}: {failed:#?}");
+        // A client that does nothing would pass too.
+        assert!(*succeeded > 0, "{scenario} checked nothing");
+    }
+    assert!(judged.status.success(), "{}", said());
+}
+
+#[test]
+fn all_client_scenarios_of_the_revision_with_sessions_pass() {
+    judge("2025-11-25", 18);
+}
+
+#[test]
+fn all_client_scenarios_of_the_revision_without_sessions_pass() {
+    judge("2026-07-28", 32);
+}
