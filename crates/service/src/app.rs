@@ -5,18 +5,19 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
-use deft_model::{Body, Choice, ProblemCode, Skill};
+use deft_model::{Body, Skill};
 use deft_registry::{Registry, Snapshot};
 use deft_scheduler::Scheduler;
 use deft_store::Store;
 use deft_tools::HostZone;
 use jiff::tz::TimeZone;
-use tokio::runtime::Runtime;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -24,15 +25,19 @@ use crate::doorbell::{self, Ring};
 use crate::health::Doctor;
 use crate::kept_skills::{broken_warning, load_kept};
 use crate::library::Library;
+use crate::live_home::LiveHome;
 use crate::lock::Lock;
+use crate::sandbox::lent_at;
+pub use crate::sandbox::{WORKER, max_running, worker};
+use crate::telemetry::{TraceExport, exports_traces};
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use crate::{logging, router, runtime, seed, store};
 use deft_channels::{self as channels, Tell};
 use deft_config::{Config, Home, secrets};
-use deft_wire::{Done, Failure};
+use deft_wire::Done;
 
-/// The hidden command that makes this program the sandbox.
-pub const WORKER: &str = "compute-worker";
+pub use crate::engine_failure::failure;
 
 /// Serves as the sandbox until the process that started this one ends it.
 pub fn worker_main() -> ExitCode {
@@ -44,7 +49,7 @@ const CARRY: Duration = Duration::from_secs(10);
 
 /// The engine of a home, and the threads it runs on.
 pub struct App {
-    runtime: Runtime,
+    threads: Threads,
     /// The engine itself. Front ends ask through the requests of this crate.
     pub(crate) engine: Engine,
     /// The zone that times are shown in.
@@ -56,11 +61,14 @@ pub struct App {
     reads: bool,
     /// A loop of this process keeps leases alive all the time.
     keeps_leases: bool,
+    /// Whether a scheduler of this process is at work.
+    pub(crate) schedules: Arc<AtomicBool>,
+    pub(crate) traces: Mutex<Option<TraceExport>>,
 }
 
 /// The parts that an engine needs first.
 struct Start {
-    runtime: Runtime,
+    threads: Threads,
     compute: Compute,
 }
 
@@ -71,8 +79,45 @@ pub struct BackgroundDelivery {
 }
 
 impl App {
+    /// The home as this process has it open. Closing it leaves the home open.
+    fn shared(live: &LiveHome) -> Self {
+        Self {
+            threads: Threads::Shared(live.threads.clone()),
+            engine: live.engine.clone(),
+            zone: live.zone.clone(),
+            home: live.home.clone(),
+            compute: live.compute.clone(),
+            channel: Arc::clone(&live.channel),
+            reads: false,
+            keeps_leases: true,
+            schedules: Arc::clone(&live.schedules),
+            traces: Mutex::new(None),
+        }
+    }
+
+    /// This home for requests inside this process, whose loops keep leases alive.
+    pub(crate) fn live_home(&self, registry: &Arc<Registry>) -> LiveHome {
+        LiveHome {
+            threads: self.threads.handle().clone(),
+            engine: self.engine.clone(),
+            zone: self.zone.clone(),
+            home: self.home.clone(),
+            compute: self.compute.clone(),
+            channel: Arc::clone(&self.channel),
+            registry: Arc::clone(registry),
+            schedules: Arc::clone(&self.schedules),
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        matches!(self.threads, Threads::Shared(_))
+    }
+
     /// Opens the home with its skills, or with those of `--root`.
     pub fn open(workspace: &Workspace) -> Done<Self> {
+        if let Some(live) = workspace.live() {
+            return Ok(Self::shared(live));
+        }
         let home = workspace.home()?;
         let snapshot = workspace.load(&home)?;
         let app = Self::with(&home, Arc::new(snapshot), workspace.tell)?;
@@ -98,15 +143,18 @@ impl App {
 
     /// The same for a skill that is run at once: the sandbox that its blocks need starts meanwhile.
     pub fn open_for(skill: &str, workspace: &Workspace) -> Done<Self> {
+        if let Some(live) = workspace.live() {
+            return Ok(Self::shared(live));
+        }
         let home = workspace.home()?;
         let snapshot = workspace.load(&home)?;
         let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
         let start = Start {
-            runtime: runtime::start()?,
+            threads: Threads::Own(runtime::start()?),
             compute: Compute::borrowing(worker(&home.config)?, lent_at(&home.path)),
         };
         if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
-            let _inside = start.runtime.enter();
+            let _inside = start.threads.handle().enter();
             start.compute.warm_for(blocks);
         }
         let store = store::open(&home)?;
@@ -125,6 +173,9 @@ impl App {
 
     /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
     pub fn standing(workspace: &Workspace) -> Done<Self> {
+        if let Some(live) = workspace.live() {
+            return Ok(Self::shared(live));
+        }
         let home = workspace.home()?;
         let snapshot = load_kept(&home, &Library::of_home(&home));
         Self::with(&home, Arc::new(snapshot), workspace.tell)
@@ -132,6 +183,9 @@ impl App {
 
     /// Opens the home for commands that look at runs and need no skill.
     pub fn without_skills(workspace: &Workspace) -> Done<Self> {
+        if let Some(live) = workspace.live() {
+            return Ok(Self::shared(live));
+        }
         let home = workspace.home()?;
         Self::with(&home, no_skills(&home), workspace.tell)
     }
@@ -139,6 +193,9 @@ impl App {
     /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
     /// a home that cannot be written to, and need not exist.
     pub fn to_read(workspace: &Workspace) -> Done<Self> {
+        if let Some(live) = workspace.live() {
+            return Ok(Self::shared(live));
+        }
         let home = workspace.home_to_read()?;
         let store = store::read(&home)?;
         let skills = Arc::new(no_skills(&home));
@@ -184,7 +241,7 @@ impl App {
         tell: Tell,
     ) -> Done<Self> {
         let start = Start {
-            runtime: runtime::start()?,
+            threads: Threads::Own(runtime::start()?),
             compute: Compute::new(worker(&home.config)?),
         };
         Self::build_on(start, home, skills, store, engine, tell)
@@ -198,8 +255,8 @@ impl App {
         engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
         tell: Tell,
     ) -> Done<Self> {
-        let Start { runtime, compute } = start;
-        let router = runtime.block_on(router::of_home(home, Some(&store), tell))?;
+        let Start { threads, compute } = start;
+        let router = threads.block_on(router::of_home(home, Some(&store), tell))?;
         let zone = home.moment().zone;
         let channel = channels::open(home, &router, tell);
         let parts = Parts {
@@ -213,8 +270,9 @@ impl App {
         };
         let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
         engine.register_tools();
+        let traces = TraceExport::start(&home.config, &home.path, &engine, threads.handle());
         Ok(Self {
-            runtime,
+            threads,
             engine,
             zone,
             home: home.path.clone(),
@@ -222,26 +280,28 @@ impl App {
             channel,
             reads: false,
             keeps_leases: false,
+            schedules: Arc::default(),
+            traces: Mutex::new(traces),
         })
     }
 
     /// Waits for something, and keeps the leases alive meanwhile.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         if self.keeps_leases {
-            return self.runtime.block_on(work);
+            return self.threads.block_on(work);
         }
         let engine = self.engine.clone();
         let leases = self
-            .runtime
+            .threads
             .spawn(async move { engine.keep_leases().await });
-        let result = self.runtime.block_on(work);
+        let result = self.threads.block_on(work);
         leases.abort();
         result
     }
 
     /// Waits for something that looks after leases itself.
     pub fn block_on_only<T>(&self, work: impl Future<Output = T>) -> T {
-        self.runtime.block_on(work)
+        self.threads.block_on(work)
     }
 
     /// Fires due skills in this engine, with the checks of this host.
@@ -269,7 +329,7 @@ impl App {
         if self.reads || Lock::holder(&self.home).is_some() {
             return;
         }
-        let sent = self.runtime.block_on(async {
+        let sent = self.threads.block_on(async {
             // Looking costs nothing; taking them would be a write.
             if self.engine.store().next_notice().await?.is_none() {
                 return Ok(0);
@@ -289,7 +349,7 @@ impl App {
         let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
         let stopped = stop.clone();
         let task = Lock::holder(&self.home).is_none().then(|| {
-            self.runtime.spawn(async move {
+            self.threads.spawn(async move {
                 if let Err(error) = engine.outbox().carry(&channel, &stopped).await {
                     tracing::warn!(%error, "messages were not sent");
                 }
@@ -304,7 +364,7 @@ impl App {
         if let Some(task) = carrying.task {
             let ended = async { tokio::time::timeout(CARRY, task).await };
             // What has not arrived by then is tried again later.
-            drop(self.runtime.block_on(ended));
+            drop(self.threads.block_on(ended));
         }
     }
 
@@ -315,18 +375,34 @@ impl App {
 
     /// The same where others still hold the app; what they do ends with this process.
     pub(crate) fn end(&self) {
+        if self.is_shared() {
+            return self.engine.ring();
+        }
         self.carry();
         doorbell::ring(&self.home, Ring::Work);
-        self.runtime.block_on(self.engine.router().shutdown());
+        self.export_traces();
+        self.threads.block_on(self.engine.router().shutdown());
+    }
+
+    /// Exports the traces that wait, for a limited time.
+    fn export_traces(&self) {
+        let traces = self.traces.lock().take();
+        if let Some(traces) = traces {
+            self.threads.block_on(traces.close());
+        }
     }
 
     /// The same, but without waiting for slow servers once `interrupt` is ready: they are killed with this
     /// process.
     pub fn close_unless(self, interrupt: impl Future) {
+        if self.is_shared() {
+            return self.engine.ring();
+        }
         self.carry();
         doorbell::ring(&self.home, Ring::Work);
+        self.export_traces();
         let router = self.engine.router();
-        self.runtime.block_on(async {
+        self.threads.block_on(async {
             tokio::select! {
                 () = router.shutdown() => {}
                 _ = interrupt => {}
@@ -337,7 +413,8 @@ impl App {
     /// Ends at once and leaves runs under way as a crash would: the next start resumes them.
     /// Servers end with this process.
     pub fn abandon(self) {
-        self.runtime.shutdown_background();
+        self.export_traces();
+        self.threads.abandon();
     }
 }
 
@@ -376,13 +453,14 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
         .unwrap_or_default();
     options.sessions_max_age = Some(home.config.logs.sessions);
     home.config.engine.apply(&mut options);
+    options.traces = exports_traces(&home.config.telemetry);
     // Beside the database: two homes that share one must see each other's owners.
     if let Some(folder) = home.config.store.path.parent() {
         options.owners = folder.join("owners");
     }
     options.protected.extend(home.roots());
     options.waiting_defaults = seed::waiting_defaults();
-    options.notify_minutes = notify_minutes(home);
+    options.notify_minutes = home.config.notify.least_minutes();
     options.agent = home.config.agent.clone();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
@@ -396,82 +474,4 @@ pub fn models(config: &Config) -> Models {
         let options = config.options(&secrets);
         options.map_err(|failure| (config.name.clone(), failure))
     }))
-}
-
-/// The least time between two notices: the configuration's, or that of the variable of the seeds.
-fn notify_minutes(home: &Home) -> u32 {
-    let given = || {
-        let text = deft_config::env::text(deft_config::env::SKILL_NOTIFY_INTERVAL_MINUTES).ok()?;
-        text.parse().ok()
-    };
-    let configured = home.config.notify.interval_minutes;
-    configured.or_else(given).unwrap_or_default()
-}
-
-/// How many runs may go on at once. Zero is no limit: more than any machine could do.
-pub fn max_running(config: &Config) -> usize {
-    match config.engine.max_running.unwrap_or(64) {
-        0 => usize::MAX >> 4,
-        most => most as usize,
-    }
-}
-
-/// Where a daemon lends its sandbox to commands that are started beside it.
-fn lent_at(home: &Path) -> PathBuf {
-    home.join("data").join("compute")
-}
-
-/// The sandbox is this very program, started again.
-pub fn worker(config: &Config) -> Done<deft_compute::Options> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::internal("worker", format!("cannot find deft itself: {error}"))
-    })?;
-    Ok(deft_compute::Options {
-        program,
-        args: vec![WORKER.into()],
-        limits: deft_compute::Limits {
-            children: max_running(config),
-            ..deft_compute::Limits::default()
-        },
-    })
-}
-
-/// An error of the engine, for people.
-pub fn failure(error: &deft_engine::Error) -> Failure {
-    use deft_engine::Error;
-    let code = match error {
-        Error::UnknownSkill { .. } | Error::DeletedSkill { .. } => "unknown_skill",
-        Error::BrokenSkill { .. } | Error::Plan { .. } => "broken_skill",
-        Error::UnknownAgent { .. } => "unknown_agent",
-        Error::UnknownConversation { .. } => "unknown_conversation",
-        Error::Agent(_) => "agent",
-        Error::KeyTaken { .. } => "key_taken",
-        Error::Refused(_) => "refused",
-        Error::NameTaken { .. } => "name_taken",
-        Error::NotARecord { .. } => "not_a_record",
-        Error::NotEnabled { .. } => "not_enabled",
-        Error::Inputs(_) => "invalid_input",
-        Error::Flags(_) => error
-            .problem_code()
-            .map_or("invalid_input", ProblemCode::word),
-        Error::UnknownRun { .. } => "unknown_run",
-        Error::AmbiguousRun { .. } => "ambiguous",
-        Error::UnknownStep { .. } => "unknown_step",
-        Error::NotResumable { .. } => "not_resumable",
-        Error::Store(problem) => return store::failure(problem),
-        Error::Pattern { .. } => "invalid_pattern",
-        Error::NotExact { .. } => "not_exact",
-        Error::NoTarget => "no_target",
-        Error::SlotGone { .. } => "slot_gone",
-        Error::Heal { .. } => "config",
-        Error::Owner { .. } => "file",
-        // Data that deft stored itself cannot be used any more.
-        Error::Replay { .. }
-        | Error::RevisionLost { .. }
-        | Error::Unreadable { .. }
-        | Error::Unstorable { .. } => {
-            return Failure::internal("engine", error.to_string()).maybe_hint(error.hint());
-        }
-    };
-    Failure::input(code, error.to_string()).maybe_hint(error.hint())
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::kept_skills::broken_warning;
-use crate::runs::{DrivenRun, StartRun};
+use crate::runs::{self, DrivenRun, StartRun};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
 
@@ -163,6 +163,7 @@ impl CommandShell {
                 inputs,
                 cause: "cmd".to_owned(),
                 key: None,
+                origin: runs::caller_origin(),
             },
             warning: broken_warning(&self.snapshot, Some(id)),
             skill,

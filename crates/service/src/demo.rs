@@ -73,6 +73,7 @@ pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashRepo
         roots: Vec::new(),
         tell,
         quiet: true,
+        live: None,
     };
     let mut seen = Vec::new();
     let mut first = home.start(&["run", "crash-demo"])?;

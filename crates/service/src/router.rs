@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use crate::store;
 use deft_channels::Tell;
 use deft_config::Home;
-use deft_config::Secrets;
+use deft_config::{Secrets, SignIns};
 use deft_wire::Done;
 
 /// The router of a home, for a caller that has opened the store.
@@ -117,6 +117,7 @@ impl CatalogRouter {
         let secrets = Arc::new(Secrets::new(&home.config));
         let environment = Environment {
             secrets: secrets.clone(),
+            vault: Arc::new(SignIns::new(&home.path)),
             notices: outbox(store.clone(), tell),
             logs: Arc::new(move |line| tell(&log_line(&line))),
             catalogs: Arc::new({

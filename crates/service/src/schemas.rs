@@ -22,6 +22,21 @@ pub enum SchemaKind {
     Events,
 }
 
+impl SchemaKind {
+    /// The kind with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "skill" => Self::Skill,
+            "workflow" => Self::Workflow,
+            "record" => Self::Record,
+            "agent" => Self::Agent,
+            "config" => Self::Config,
+            "events" => Self::Events,
+            _ => return None,
+        })
+    }
+}
+
 /// The schema of a kind of document.
 pub fn schema(kind: SchemaKind) -> SchemaDocument {
     SchemaDocument(match kind {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use deft_config::{
-    Config, Editor, Home, Kind, SecretPlace, Secrets, all_settings, kind_of, remove_secret,
-    secret_files, split_key, store_secret,
+    Config, Editor, Home, Kind, Secrets, all_settings, kind_of, remove_secret, secret_files,
+    split_key, store_secret,
 };
 use deft_model::nearest;
 use deft_tools::{Secret, SecretSource};
@@ -16,6 +16,8 @@ use deft_wire::{Done, Failure};
 use serde_json::{Value, json};
 
 use crate::workspace::Workspace;
+
+pub use deft_config::SecretPlace;
 
 /// Stores a secret, and names it in `[secrets]` so that skills may ask for it.
 pub fn set(

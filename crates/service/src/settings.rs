@@ -8,7 +8,9 @@ use deft_config::{
     Editor, Kind, Origin, Problem, Setting, Settings, all_settings, config_file, find_settings,
     is_literal_secret, kind_of, read_value, split_key,
 };
-use deft_wire::setting::{ConfigPath, SettingChanged, SettingList, SettingProblems};
+use deft_wire::setting::{
+    ConfigPath, SettingChanged, SettingList, SettingProblems, SettingSection,
+};
 use deft_wire::{Done, Failure};
 use serde_json::Value;
 
@@ -150,6 +152,17 @@ pub fn path(workspace: &Workspace) -> Done<ConfigPath> {
         path: file.display().to_string(),
         exists: file.exists(),
     })
+}
+
+impl FoundSettings {
+    /// The document for programs: a list, of one setting if the key names one.
+    pub fn view(&self) -> SettingSection {
+        let settings = match self {
+            Self::One(setting) => vec![setting.view()],
+            Self::Section(found) => found.iter().map(Setting::view).collect(),
+        };
+        SettingSection { settings }
+    }
 }
 
 impl AllSettings {

@@ -3,6 +3,7 @@
 //!
 //! Not here: reading a token from a request.
 
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -196,6 +197,18 @@ pub struct TokenOwner {
     pub name: String,
     /// What it allows.
     pub scope: TokenScope,
+    /// Tells it from another token with this name.
+    pub id: TokenId,
+}
+
+/// A token that was found, without itself.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct TokenId(String);
+
+impl fmt::Debug for TokenId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenId")
+    }
 }
 
 /// The tokens that a server accepts: that of the owner, and those of the file as it is now.
@@ -228,6 +241,7 @@ impl TokenBook {
             return Some(TokenOwner {
                 name: OWNER.to_owned(),
                 scope: TokenScope::Admin,
+                id: TokenId(given),
             });
         }
         let mut read = self.read.lock();
@@ -236,7 +250,15 @@ impl TokenBook {
         Some(TokenOwner {
             name: found.view.name.clone(),
             scope: found.view.scope,
+            id: TokenId(given),
         })
+    }
+
+    /// Whether a token that was found is still accepted.
+    pub fn is_valid(&self, token: &TokenId) -> bool {
+        let mut read = self.read.lock();
+        self.refresh(&mut read);
+        token.0 == self.owner || read.tokens.iter().any(|known| known.hash == token.0)
     }
 
     /// Reads the file again if it has changed. One that cannot be read allows nothing.
@@ -264,6 +286,7 @@ mod tests {
             roots: Vec::new(),
             tell: |_| {},
             quiet: true,
+            live: None,
         }
     }
 
@@ -308,7 +331,9 @@ mod tests {
             "invalid_name"
         );
         assert_eq!(list(&workspace).unwrap().tokens.len(), 1);
+        assert!(book.is_valid(&found.id));
         revoke(&workspace, "phone").unwrap();
+        assert!(!book.is_valid(&found.id));
         assert_eq!(book.find(&added.token), None);
         assert_eq!(
             revoke(&workspace, "phone").unwrap_err().code,

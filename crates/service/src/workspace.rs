@@ -12,6 +12,7 @@ use deft_wire::Done;
 
 use crate::kept_skills;
 use crate::library::Library;
+use crate::live_home::LiveHome;
 
 /// A home, folders of skills, and a way to show lines to the person in front of it.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Workspace {
     pub tell: Tell,
     /// Whether warnings about the configuration are left out.
     pub quiet: bool,
+    /// The home as this process has it open; requests then do not open it again.
+    pub live: Option<LiveHome>,
 }
 
 impl Workspace {
@@ -33,6 +36,18 @@ impl Workspace {
         Self {
             roots: roots.to_vec(),
             ..self.clone()
+        }
+    }
+
+    /// The home as this process has it open, unless other folders of skills are meant.
+    pub(crate) fn live(&self) -> Option<&LiveHome> {
+        self.live.as_ref().filter(|_| self.roots.is_empty())
+    }
+
+    /// Makes files that were written count in the next request, where this process follows them.
+    pub(crate) fn note_written(&self) {
+        if let Some(live) = &self.live {
+            live.catch_up();
         }
     }
 
@@ -74,6 +89,9 @@ impl Workspace {
 
     /// The same, and what tools changed, by skill.
     pub fn load_changed(&self, library: &Library) -> (Snapshot, BTreeMap<String, FileChange>) {
+        if let Some(live) = self.live() {
+            return live.load_changed(library);
+        }
         match self.home_to_read() {
             Ok(home) if self.roots.is_empty() => kept_skills::load_changed(&home, library),
             Ok(_) | Err(_) => (library.load(), BTreeMap::new()),

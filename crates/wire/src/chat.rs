@@ -28,6 +28,17 @@ pub struct ChatAnswer {
     pub error: Option<ChatError>,
 }
 
+/// What a program gets for a message: the answer, or the run that works on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChatReply {
+    #[schemars(with = "String")]
+    pub run: RunId,
+    #[schemars(schema_with = "words::<RunStatus>")]
+    pub status: RunStatus,
+    /// Null if it takes longer than the request waits; the run goes on.
+    pub answer: Option<ChatAnswer>,
+}
+
 /// What an answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatUsage {

@@ -40,7 +40,10 @@ impl ListenerState {
 }
 
 /// The answer of `/healthz` and `/readyz`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthView {
     pub ok: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
 }

@@ -2,6 +2,6 @@
 
 pub use deft_model::{
     Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object, Outcome,
-    ProblemCode, Role, RunId, RunStatus, SpendSubject, StepType, Tier, Usage, Usd, WaitKind,
-    nearest, visible, visible_json,
+    ProblemCode, Role, RunId, RunOrigin, RunStatus, SpendSubject, StepType, Tier, TraceContext,
+    Usage, Usd, WaitKind, nearest, visible, visible_json,
 };

@@ -88,7 +88,8 @@ struct UsageShape {
     output_tokens: u64,
     cost_usd: f64,
     llm_calls: u64,
-    #[serde(default)]
+    /// Left out when there are none.
+    #[serde(default, skip_serializing_if = "crate::interruption::is_zero")]
     estimated_calls: u64,
 }
 
@@ -135,6 +136,9 @@ pub struct RunDetail {
     /// Why the check before the run could not be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_failed: Option<String>,
+    /// The id of the request over HTTP or MCP that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     pub steps: Vec<StepView>,
     /// What agents called.
     pub calls: Vec<CallView>,

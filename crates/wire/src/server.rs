@@ -30,6 +30,55 @@ pub struct ServerView {
     /// Why the last attempt to ask it failed, unless it has answered since.
     pub error: Option<String>,
     pub failed_at: Option<String>,
+    /// The sign-in, for a server that was signed in to.
+    pub sign_in: Option<SignInView>,
+}
+
+/// A sign-in to a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SignInView {
+    pub state: SignInWord,
+    /// When its token ends.
+    pub until: Option<String>,
+    /// Whether deft renews it by itself.
+    pub renewable: bool,
+    pub scopes: Vec<String>,
+    /// The authorization server.
+    pub issuer: Option<String>,
+}
+
+/// The state of a sign-in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SignInWord {
+    Valid,
+    /// Its token has ended, and is renewed with the next call.
+    Renewable,
+    /// Only a new sign-in helps.
+    Ended,
+}
+
+/// The document of `deft mcp login`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SignedIn {
+    /// Always `true`.
+    pub ok: bool,
+    pub server: String,
+    pub sign_in: SignInView,
+    /// How many tools the server lists.
+    pub tools: Option<usize>,
+    /// Why it could not be asked, if so.
+    pub error: Option<String>,
+}
+
+/// The document of `deft mcp logout`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SignedOut {
+    /// Always `true`.
+    pub ok: bool,
+    pub server: String,
+    /// Whether there was a sign-in.
+    pub removed: bool,
 }
 
 /// How a server is reached.
@@ -80,6 +129,8 @@ pub struct ProbeView {
     pub era: Option<ProtocolEra>,
     #[schemars(schema_with = "words_or_null::<FailureClass>")]
     pub class: Option<FailureClass>,
+    /// The sign-in, for a server that was signed in to.
+    pub sign_in: Option<SignInView>,
 }
 
 /// A tool of a probed server that cannot be used.

@@ -151,6 +151,12 @@ pub struct WrittenExport {
     pub lost: Vec<LostParts>,
     pub refused: Vec<RefusedFile>,
     pub ok: bool,
+    /// Command files of editors that are not needed any more; left out when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// Whether nothing was written; left out otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// The document of `deft skills export` without a folder.

@@ -12,10 +12,12 @@ mod systemd;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use deft_channels::{self as channels, LiveChannel, Tell};
-use deft_config::{Home, LogLimits, ServerConfig};
+pub use deft_config::ServerConfig;
+use deft_config::{Home, LogLimits};
 use deft_engine::Engine;
 use deft_model::Trigger;
 use deft_registry::{Registry, State};
@@ -33,6 +35,8 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{self, App};
 use crate::doorbell::{self, Ring};
 use crate::lock::Lock;
+use crate::runs::Runner;
+use crate::telemetry::{Metrics, TraceExport};
 use crate::words::counted;
 use crate::workspace::Workspace;
 use crate::{listener, store, talk, telegram};
@@ -77,10 +81,16 @@ pub struct Host {
     pub app: Arc<App>,
     /// The home.
     pub workspace: Workspace,
+    /// Starts runs.
+    pub runner: Runner,
     /// Where to listen.
     pub config: ServerConfig,
     /// How much is kept of its log.
     pub log_limits: LogLimits,
+    /// The figures of the daemon.
+    pub metrics: Arc<Metrics>,
+    /// Whether `/metrics` needs no token on a loopback address.
+    pub open_metrics: bool,
     /// Told when the daemon stops.
     pub stop: CancellationToken,
 }
@@ -106,7 +116,9 @@ struct Tasks {
     serving: JoinHandle<Result<(), deft_engine::Error>>,
     followers: JoinSet<()>,
     pool: Pool,
+    runner: Runner,
     guest: Option<JoinHandle<()>>,
+    metrics: Option<JoinHandle<()>>,
     stop: CancellationToken,
 }
 
@@ -175,7 +187,12 @@ impl Daemon {
     ) -> Done<(Option<T>, DaemonEnd)> {
         let until = until()?;
         let (mut tasks, is_first_start) = self.start(grace).await?;
-        let guest = server(self.host(&tasks.stop));
+        let traces = self.app.traces.lock().as_ref().map(TraceExport::reader);
+        let metrics = Metrics::start(&self.app.engine, traces);
+        let metrics = metrics.await?;
+        let exported = Arc::clone(&metrics).export(self.home.config.clone(), tasks.stop.clone());
+        tasks.metrics = Some(tokio::spawn(exported));
+        let guest = server(self.host(metrics, &tasks));
         // A daemon that was killed may have left its note.
         listener::clear(&self.home.path);
         if let Some(state) = &guest.state
@@ -219,10 +236,18 @@ impl Daemon {
         );
         let is_first_start = hello::store_hello(&self.home, engine).await?;
         let channel = LiveChannel::open(&self.home, engine.router(), self.tell);
+        let scheduler = self.app.scheduler();
+        let runner = Runner::new(scheduler.clone(), pool.clone());
         let serving = tokio::spawn({
-            let (scheduler, pool, stop) = (self.app.scheduler(), pool.clone(), stop.clone());
+            let (pool, stop) = (pool.clone(), stop.clone());
             let channel = channel.clone();
-            async move { scheduler.serve(&pool, channel, stop, grace).await }
+            let at_work = Arc::clone(&self.app.schedules);
+            async move {
+                at_work.store(true, Ordering::Relaxed);
+                let result = scheduler.serve(&pool, channel, stop, grace).await;
+                at_work.store(false, Ordering::Relaxed);
+                result
+            }
         });
         warn(&self.registry, &self.home);
         let bot = telegram::Bot {
@@ -245,13 +270,15 @@ impl Daemon {
             serving,
             followers,
             pool,
+            runner,
             guest: None,
+            metrics: None,
             stop,
         };
         Ok((tasks, is_first_start))
     }
 
-    fn host(&self, stop: &CancellationToken) -> Host {
+    fn host(&self, metrics: Arc<Metrics>, tasks: &Tasks) -> Host {
         Host {
             app: Arc::clone(&self.app),
             workspace: Workspace {
@@ -259,10 +286,14 @@ impl Daemon {
                 roots: Vec::new(),
                 tell: |_| {},
                 quiet: true,
+                live: Some(self.app.live_home(&self.registry)),
             },
             config: self.home.config.server.clone(),
             log_limits: self.home.config.logs.limits,
-            stop: stop.clone(),
+            metrics,
+            open_metrics: self.home.config.telemetry.open_metrics,
+            stop: tasks.stop.clone(),
+            runner: tasks.runner.clone(),
         }
     }
 
@@ -295,7 +326,12 @@ impl Tasks {
                 drop(tokio::time::timeout(LAST_REQUESTS, guest).await);
             }
         };
-        let (serving, ()) = tokio::join!(self.serving, guest);
+        let metrics = async {
+            if let Some(metrics) = self.metrics {
+                drop(tokio::time::timeout(LAST_REQUESTS, metrics).await);
+            }
+        };
+        let (serving, (), ()) = tokio::join!(self.serving, guest, metrics);
         drop(serving);
         self.followers.abort_all();
         tokio::time::timeout(Duration::ZERO, self.pool.idle())

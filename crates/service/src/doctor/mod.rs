@@ -5,17 +5,18 @@
 
 mod home;
 mod models;
+mod server;
 mod skills;
 mod store;
+mod telemetry;
 mod tools;
 
 use deft_config::Home;
 use deft_wire::Done;
 use deft_wire::check::{Check, CheckList, CheckStatus};
-use deft_wire::listener::ListenerState;
+use jiff::Timestamp;
 
 use crate::app::App;
-use crate::listener;
 use crate::lock::Lock;
 use crate::workspace::Workspace;
 
@@ -78,8 +79,10 @@ pub fn examine(workspace: &Workspace, fix: bool) -> Done<CheckList> {
 fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
     home::check_zone(home, found);
     tools::check_channel(home, found);
+    tools::check_hosts(found);
     models::check(home, found);
     check_daemon(home, found);
+    server::check_certificate(home, Timestamp::now(), found);
     // Opening would create what is missing, and a check changes nothing.
     let exists = home.config.store.path.exists();
     let opened = if exists {
@@ -97,10 +100,11 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
             }
             app.block_on(async {
                 store::check(&app, found).await;
-                tools::check_servers(&app, found).await;
+                tools::check_servers(home, &app, found).await;
                 models::check_answers(&app, found).await;
                 tools::check_channel_tool(home, &app, found).await;
                 tools::check_compute(home, found).await;
+                telemetry::check(home, found).await;
             });
             app.close();
         }
@@ -118,30 +122,12 @@ fn check_daemon(home: &Home, found: &mut Findings) {
     match Lock::holder(&home.path) {
         Some(pid) => {
             found.good("daemon.up", format!("deft is up (process {pid})"));
-            check_api(home, found);
+            server::check_api(home, found);
         }
         None => found.note(
             "daemon.up",
             "deft is not up: nothing fires by itself",
             "`deft up` starts it; `deft tick` from cron does without",
-        ),
-    }
-}
-
-/// Whether the API is served. A daemon without one does everything else.
-fn check_api(home: &Home, found: &mut Findings) {
-    match listener::find(&home.path) {
-        Some(ListenerState { url: Some(url), .. }) => {
-            found.good("server.up", format!("the API is at {url}"));
-        }
-        Some(ListenerState { problem, hint, .. }) => {
-            let why = problem.unwrap_or_default();
-            found.bad("server.up", format!("the API is not served: {why}"), hint);
-        }
-        None => found.note(
-            "server.up",
-            "the API is not served",
-            "`deft config set server.enabled true`, then start `deft up` again",
         ),
     }
 }

@@ -8,6 +8,8 @@ use serde_json::json;
 
 use super::Findings;
 use crate::app::{self, App};
+use crate::hosts::{self, InstalledHost};
+use crate::servers::sign_in_note;
 use crate::words::counted;
 
 pub(super) fn check_channel(home: &Home, found: &mut Findings) {
@@ -28,6 +30,26 @@ pub(super) fn check_channel(home: &Home, found: &mut Findings) {
     }
 }
 
+/// Programs in which deft is installed. None is no finding: deft works without them.
+pub(super) fn check_hosts(found: &mut Findings) {
+    let (broken, good): (Vec<InstalledHost>, Vec<InstalledHost>) = hosts::installed()
+        .into_iter()
+        .partition(|host| host.missing.is_some());
+    if !good.is_empty() {
+        let titles: Vec<&str> = good.iter().map(|host| host.client.title()).collect();
+        let message = format!("deft is installed in {}", titles.join(", "));
+        found.good("hosts.installed", message);
+    }
+    for InstalledHost { client, missing } in broken {
+        let (title, word) = (client.title(), client.word());
+        let program = missing.unwrap_or_default();
+        let message = format!("{title} starts `{program}`, which does not exist");
+        let hint = format!("`deft mcp install --client {word}` corrects the entry");
+        found.note("hosts.installed", message, &hint);
+        found.about(word);
+    }
+}
+
 /// A tool that delivers notices has to exist and to take what a notice has.
 pub(super) async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
     let kind = deft_channels::kind(&home.config);
@@ -43,7 +65,7 @@ pub(super) async fn check_channel_tool(home: &Home, app: &App, found: &mut Findi
     }
 }
 
-pub(super) async fn check_servers(app: &App, found: &mut Findings) {
+pub(super) async fn check_servers(home: &Home, app: &App, found: &mut Findings) {
     let router = app.engine.router();
     let servers: Vec<String> = router
         .health()
@@ -65,7 +87,11 @@ pub(super) async fn check_servers(app: &App, found: &mut Findings) {
             }
             Some(probe) => {
                 let tools = counted(probe.tools.len(), "tool");
-                found.good("servers.answer", format!("`{server}` answers: {tools}"));
+                let sign_in = sign_in_note(home, &server);
+                found.good(
+                    "servers.answer",
+                    format!("`{server}` answers: {tools}{sign_in}"),
+                );
                 found.about(&server);
                 for tool in probe.disabled {
                     let DisabledTool { name, reason } = tool;

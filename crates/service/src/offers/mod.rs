@@ -2,18 +2,17 @@
 //!
 //! Everything here is about an engine that stays open. Not here: the protocol in which it is offered.
 
-mod input;
 mod package;
 mod tool;
 
-pub use input::OfferedInput;
+pub use crate::skills::OfferedInput;
 pub use package::{PackageFile, SkillPackage};
 pub use tool::{OfferedTool, own_tools};
 
 use std::sync::Arc;
 
 use deft_engine::{Command, SkillSet};
-use deft_model::{Object, Revision, Skill};
+use deft_model::{Object, Revision, RunOrigin, Skill};
 use deft_registry::discovery::{is_hidden, skill_tool};
 use deft_skillfile::render;
 use deft_wire::model::{Effects, Tier};
@@ -23,6 +22,7 @@ use deft_wire::{Done, Failure};
 use crate::app::App;
 use crate::commands::refusal;
 use crate::runs::StartRun;
+use crate::skills::skill_inputs;
 
 /// All skills at one instant.
 #[derive(Clone)]
@@ -128,6 +128,7 @@ impl SkillOffers {
                 inputs,
                 cause: "mcp".to_owned(),
                 key: None,
+                origin: RunOrigin::default(),
             })
         };
         // A record may also be meant by its number, which the engine knows.
@@ -157,7 +158,7 @@ fn offered(skill: &Skill) -> OfferedSkill {
         name: skill.name.clone(),
         description: skill.description.clone(),
         tier: skill.tier(),
-        inputs: input::inputs(skill),
+        inputs: skill_inputs(skill),
         is_exposed: skill.policy.expose,
         is_hidden: is_hidden(skill),
         effects: skill.policy.effects,

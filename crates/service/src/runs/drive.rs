@@ -9,6 +9,7 @@ use deft_model::{RunId, RunStatus, WaitKind};
 use deft_store::RunRow;
 use deft_wire::run::RunDetail;
 use deft_wire::{Done, Failure};
+use deft_workflow::Event;
 use tokio::sync::broadcast::Receiver;
 
 use super::history::detail_of;
@@ -180,13 +181,21 @@ async fn news(
     let look = (tokio::time::Instant::now() + LOOK).min(deadline);
     let heard = async {
         while let Ok(event) = events.recv().await {
-            if event.run == *run {
+            if event.run == *run && may_stop(&event.event) {
                 return;
             }
         }
     };
     drop(tokio::time::timeout_at(look, heard).await);
     tokio::time::Instant::now() < deadline
+}
+
+/// Whether a run may be over or wait for a person after this event.
+fn may_stop(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Started(_) | Event::Begun(_) | Event::Ended(_) | Event::Agent { .. }
+    )
 }
 
 type Work = Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>;

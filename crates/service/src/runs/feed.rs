@@ -34,6 +34,12 @@ pub async fn events_after(app: &App, after: u64, limit: u32) -> Done<FeedPage> {
     Ok(FeedPage { events, last, more })
 }
 
+/// A number that changes with every change of the store.
+pub async fn version(app: &App) -> Done<u64> {
+    let version = app.engine.store().version().await;
+    version.map_err(|error| store::failure(&error))
+}
+
 /// The place of the newest event.
 pub async fn newest_event(app: &App) -> Done<u64> {
     let newest = app.engine.store().newest_event().await;

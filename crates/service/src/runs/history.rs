@@ -8,12 +8,13 @@ use deft_wire::model::{Outcome, RunStatus};
 use deft_wire::run::{ListedRun, PrunedRuns, RunArchive, RunDetail, RunView};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::{find_row, view};
 use crate::app::{self, App};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
-use crate::{ids, store, trash};
+use crate::{ids, store, time, trash};
 
 /// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -231,6 +232,31 @@ pub enum PruneMode {
     Trash,
     /// They are gone for good.
     Forever,
+}
+
+/// Which runs are old enough to be deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PruneLimit {
+    /// Those that ended before a day or an instant.
+    Before(String),
+    /// Those that are older than a length of time, such as `30d`.
+    OlderThan(String),
+}
+
+impl PruneLimit {
+    /// The instant before which runs must have ended. Days begin in this zone.
+    pub fn instant(&self, zone: &TimeZone) -> Done<Timestamp> {
+        match self {
+            Self::Before(text) => time::parse_day_or_instant(text, zone),
+            Self::OlderThan(text) => {
+                let before = Timestamp::now().checked_sub(time::parse_duration(text)?);
+                before.map_err(|_| {
+                    Failure::input("invalid_input", format!("nothing is older than `{text}`"))
+                        .hint("give a shorter time, such as `30d`")
+                })
+            }
+        }
+    }
 }
 
 /// Deletes runs that ended before an instant, or only says which.

@@ -8,19 +8,21 @@ mod history;
 mod progress;
 #[cfg(test)]
 mod progress_tests;
+mod runner;
 mod start;
 
 pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, begin, drive, wait};
-pub use feed::{EventBell, FeedPage, events_after, newest_event};
+pub use feed::{EventBell, FeedPage, events_after, newest_event, version};
 pub(crate) use history::read_cursor;
 pub use history::{
-    CancelResult, EventStream, NewEvents, PruneMode, RunPages, RunQuery, cancel, check_skill,
-    detail, events, export, list, prune, show,
+    CancelResult, EventStream, NewEvents, PruneLimit, PruneMode, RunPages, RunQuery, cancel,
+    check_skill, detail, events, export, list, prune, show,
 };
 pub use progress::{Change, Progress};
+pub use runner::{Runner, StartedRun};
 pub use start::{
-    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, admit, dry_run, planned_steps,
-    prepare, queue, read_input_file, remaining_steps,
+    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, caller_origin, dry_run,
+    planned_steps, prepare, queue, read_input_file, remaining_steps,
 };
 
 use deft_store::RunRow;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Admission, DETACHED, Error, Fire};
-use deft_model::{InputType, Object};
+use deft_config::env;
+use deft_engine::{DETACHED, Error, Fire};
+use deft_model::{InputType, Object, RunOrigin, TraceContext};
 use deft_wire::dry_run::DryRun;
 use deft_wire::run::{RunView, StepStatus};
 use deft_wire::{Done, Failure};
@@ -29,6 +30,19 @@ pub struct StartRun {
     pub cause: String,
     /// The same key never runs twice.
     pub key: Option<String>,
+    /// The request that asks for it.
+    pub origin: RunOrigin,
+}
+
+/// The program that started this one: its span, as the variables `TRACEPARENT` and `TRACESTATE` say.
+pub fn caller_origin() -> RunOrigin {
+    let parent = env::text(env::TRACEPARENT).ok();
+    let state = env::text(env::TRACESTATE).ok();
+    let trace = parent.and_then(|parent| TraceContext::parse(&parent, state.as_deref()).ok());
+    RunOrigin {
+        request_id: None,
+        trace: trace.map(Arc::new),
+    }
 }
 
 impl From<StartRun> for Fire {
@@ -38,6 +52,7 @@ impl From<StartRun> for Fire {
             inputs: start.inputs,
             cause: start.cause,
             key: start.key,
+            origin: start.origin,
             ..Self::default()
         }
     }
@@ -163,15 +178,6 @@ pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
     };
     let admitted = app.block_on(app.engine.admit(start.into()));
     view(admitted.map_err(|error| app::failure(&error))?.run())
-}
-
-/// Stores a run for this daemon, with the cause that it is given. Also says whether a run with its key was there
-/// already.
-pub fn admit(app: &App, start: StartRun) -> Done<(RunView, bool)> {
-    let admitted = app.block_on(app.engine.admit(start.into()));
-    let admitted = admitted.map_err(|error| app::failure(&error))?;
-    let existing = matches!(admitted, Admission::Existing(_));
-    Ok((view(admitted.run())?, existing))
 }
 
 /// Reads a file with inputs. Only regular files are read, up to a limit.

@@ -4,6 +4,7 @@
 
 mod change;
 mod simulate;
+mod slots;
 mod source;
 
 use deft_config::system_moment;
@@ -21,6 +22,7 @@ use source::{ScheduledSkill, Source};
 pub(crate) use change::{NOTIFY, finish, read_zone, trigger_config};
 pub use change::{add, pause, remove, resume};
 pub use simulate::{SimulationRequest, SimulationResult, simulate};
+pub use slots::slots;
 
 /// Which fires are wanted.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use deft_wire::Done;
 use deft_wire::server::{ServerList, ServerView, Transport};
 use jiff::tz::TimeZone;
 
+use super::sign_in::sign_in_of;
 use crate::router::CatalogRouter;
 use crate::tools::WithWarnings;
 use crate::workspace::Workspace;
@@ -38,7 +39,9 @@ fn view(
     // A server that has answered since works again.
     let failure = failure.filter(|(_, at)| listed_at.is_none_or(|listed| listed < *at));
     let (error, failed_at) = failure.unzip();
+    let sign_in = sign_in_of(home, &health.server, zone);
     Some(ServerView {
+        sign_in,
         transport,
         target,
         enabled: options.enabled,

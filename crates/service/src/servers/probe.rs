@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use deft_config::Home;
+use deft_model::FailureClass;
 use deft_tools::Era;
 use deft_wire::server::{ProbeList, ProbeView, ProtocolEra, UnusableTool};
 use deft_wire::{Done, Failure};
 use tokio::task::JoinSet;
 
+use super::sign_in::sign_in_of;
 use crate::doorbell::{self, Ring};
 use crate::router::{CatalogRouter, remember};
 use crate::store;
@@ -28,8 +30,10 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
     let mut found: Vec<(ProbeView, CatalogRouter)> =
         probing.join_all().await.into_iter().flatten().collect();
     found.sort_by(|(one, _), (other, _)| one.server.cmp(&other.server));
-    for (view, _) in &found {
-        remember(&*store, &view.server, view.error.as_deref()).await;
+    let zone = home.moment().zone;
+    for (view, _) in &mut found {
+        view.sign_in = sign_in_of(&home, &view.server, &zone);
+        remember(&*store, &view.server, reason(view).as_deref()).await;
     }
     // A daemon asks its own connections again.
     doorbell::ring(&home.path, Ring::Tools);
@@ -81,8 +85,17 @@ async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, Ca
         latency: millis(probe.latency),
         error: probe.error,
         hint: probe.hint,
+        sign_in: None,
     };
     Some((view, opened))
+}
+
+/// What `deft mcp list` says about a failure. How to sign in is worth repeating there.
+fn reason(view: &ProbeView) -> Option<String> {
+    let error = view.error.as_ref()?;
+    let hint = view.hint.as_ref();
+    let hint = hint.filter(|_| view.class == Some(FailureClass::Auth));
+    Some(hint.map_or_else(|| error.clone(), |hint| format!("{error}; {hint}")))
 }
 
 fn era(era: Era) -> ProtocolEra {

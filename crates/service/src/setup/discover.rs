@@ -181,7 +181,7 @@ fn servers(machine: &Machine) -> Vec<FoundServers> {
     let found = hosts::server_files(machine)
         .into_iter()
         .map(|place| FoundServers {
-            title: place.title.to_owned(),
+            title: place.title.clone(),
             servers: server_names(&place.path),
             path: machine.shorten(&place.path),
             project: place.project,

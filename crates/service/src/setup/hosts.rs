@@ -1,14 +1,17 @@
 //! Where other hosts keep their MCP servers and their skills.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use deft_wire::host::{HostClient, HostScope};
 
 use super::machine::{Machine, System};
+use crate::hosts::{self, HostSystem};
 
 /// A place that may hold something of another host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The host for people.
-    pub(super) title: &'static str,
+    pub(super) title: String,
     pub(super) path: PathBuf,
     /// Whether it belongs to the current folder and not to the user.
     pub(super) project: bool,
@@ -16,27 +19,24 @@ pub(super) struct Place {
 
 /// Files with MCP servers; they need not exist.
 pub(super) fn server_files(machine: &Machine) -> Vec<Place> {
-    let settings = match machine.system {
-        System::Linux => ".config",
-        System::MacOs => "Library/Application Support",
+    let system = match machine.system {
+        System::Linux => HostSystem::Linux,
+        System::MacOs => HostSystem::MacOs,
     };
-    let user = [
-        (
-            "Claude Desktop",
-            format!("{settings}/Claude/claude_desktop_config.json"),
-        ),
-        ("Claude Code", ".claude.json".to_owned()),
-        ("Cursor", ".cursor/mcp.json".to_owned()),
-        ("VS Code", format!("{settings}/Code/User/mcp.json")),
-        ("Codex", ".codex/config.toml".to_owned()),
-    ];
-    let project = [
-        ("Claude Code, this folder", ".mcp.json"),
-        ("Cursor, this folder", ".cursor/mcp.json"),
-        ("VS Code, this folder", ".vscode/mcp.json"),
-    ];
-    let project = project.map(|(title, path)| (title, path.to_owned()));
-    places(machine, user.to_vec(), project.to_vec())
+    let below = |scope| {
+        HostClient::ALL.into_iter().filter_map(move |client| {
+            let path = hosts::file(client, scope, system, Path::new(""))?;
+            Some((client.title(), path.display().to_string()))
+        })
+    };
+    let mut all = places(machine, below(HostScope::User).collect(), Vec::new());
+    let mut project = places(machine, Vec::new(), below(HostScope::Project).collect());
+    project.retain(|place| !all.iter().any(|user| user.path == place.path));
+    for place in &mut project {
+        place.title.push_str(", this folder");
+    }
+    all.append(&mut project);
+    all
 }
 
 /// Folders of skills; they need not exist.
@@ -59,7 +59,7 @@ fn places(
     let mut all: Vec<Place> = Vec::new();
     if let Some(home) = &machine.user_home {
         all.extend(user.into_iter().map(|(title, path)| Place {
-            title,
+            title: title.to_owned(),
             path: home.join(path),
             project: false,
         }));
@@ -68,7 +68,7 @@ fn places(
         let path = machine.folder.join(path);
         if !all.iter().any(|place| place.path == path) {
             all.push(Place {
-                title,
+                title: title.to_owned(),
                 path,
                 project: true,
             });

@@ -231,6 +231,7 @@ fn workspace(home: &Path) -> Workspace {
         roots: Vec::new(),
         tell: |_| {},
         quiet: true,
+        live: None,
     }
 }
 

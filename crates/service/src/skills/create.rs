@@ -53,6 +53,7 @@ pub fn create(workspace: &Workspace, new: &NewSkill) -> Done<PathBuf> {
     // The home is created after every check of the file.
     home.as_ref().map_or(Ok(()), Home::ensure)?;
     file.write()?;
+    workspace.note_written();
     Ok(file.path)
 }
 

@@ -10,6 +10,7 @@ use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport,
 use deft_wire::{Done, Failure};
 
 use super::catalog::find_file;
+use super::editor_commands::is_exposed;
 use super::files::{FileRefusal, PlannedFile, check_conflicts, copy_siblings};
 use super::host;
 use crate::workspace::Workspace;
@@ -54,11 +55,27 @@ pub fn export(
     Ok(export)
 }
 
+/// Which skills become folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostFolders {
+    /// All.
+    All,
+    /// Those without a command file: of two things with one name, a host would show only the folder.
+    NotExposed,
+}
+
 /// Reads skills for an export to other hosts: folders of the open format. Without names it reads all.
-pub fn export_for_host(workspace: &Workspace, names: &[String]) -> Done<Export> {
+pub fn export_for_host(
+    workspace: &Workspace,
+    names: &[String],
+    folders: HostFolders,
+) -> Done<Export> {
     let snapshot = workspace.library()?.load();
     let mut export = Export::default();
     for loaded in select(&snapshot, names)? {
+        if folders == HostFolders::NotExposed && is_exposed(&loaded.skill) {
+            continue;
+        }
         let (files, refused) = host::files(loaded);
         export.files.extend(files);
         export.refused.extend(refused);
@@ -81,19 +98,23 @@ fn select<'a>(snapshot: &'a Snapshot, names: &[String]) -> Done<Vec<&'a LoadedSk
 
 impl Export {
     /// Writes the files below a folder.
-    pub fn write(mut self, folder: &Path, force: bool) -> Done<WrittenExport> {
+    pub fn write(mut self, folder: &Path, force: bool, dry_run: bool) -> Done<WrittenExport> {
         for file in &mut self.files {
             file.path = folder.join(&file.path);
         }
         check_apart(&self.files)?;
         check_conflicts(&self.files, force)?;
-        self.files.iter().try_for_each(PlannedFile::write)?;
+        if !dry_run {
+            self.files.iter().try_for_each(PlannedFile::write)?;
+        }
         let paths = self.files.iter().map(|file| &file.path);
         Ok(WrittenExport {
             files: paths.map(|path| path.display().to_string()).collect(),
             ok: self.refused.is_empty(),
             refused: self.refused.iter().map(FileRefusal::view).collect(),
             lost: self.lost,
+            removed: Vec::new(),
+            dry_run,
         })
     }
 

@@ -5,15 +5,19 @@
 
 mod catalog;
 mod create;
+mod diff;
+mod editor_commands;
 mod examine;
 mod export;
 mod files;
 mod finding;
 mod host;
 mod import;
+mod input;
 mod list;
 mod overview;
 mod prompt;
+mod revisions;
 mod show;
 mod source;
 mod surroundings;
@@ -24,13 +28,16 @@ mod watch;
 
 pub use catalog::SkillCatalog;
 pub use create::{NewSkill, NewSkillKind, create};
+pub use editor_commands::{CommandEditor, CommandExport, export_commands};
 pub use examine::{Examination, FileNotes, examine};
-pub use export::{Export, ExportDialect, export, export_for_host};
+pub use export::{Export, ExportDialect, HostFolders, export, export_for_host};
 pub use finding::{CheckedFile, Finding, Place, RuleInfo, read_text, rules};
 pub use import::{Import, ImportFormat, ImportRequest, import, import_crontab};
+pub use input::OfferedInput;
 pub use list::{SkillListing, SkillQuery};
 pub use overview::overview;
 pub use prompt::{prompt, prompt_folders, prompt_tool};
+pub use revisions::{revision, revisions};
 pub use show::SkillPage;
 pub use source::{source, write_source};
 pub use switch::{
@@ -42,4 +49,5 @@ pub use watch::{SkillFileChange, SkillWatch};
 
 pub(crate) use examine::{SkillHealth, health};
 pub(crate) use host::exported_name;
+pub(crate) use input::inputs as skill_inputs;
 pub(crate) use view::zone;

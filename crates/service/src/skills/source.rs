@@ -50,6 +50,7 @@ pub fn write_source(workspace: &Workspace, name: &str, write: &SkillWrite) -> Do
     }
     check(&loaded.path, &write.text)?;
     replace_file(&loaded.path, &write.text)?;
+    workspace.note_written();
     Ok(SkillSource {
         hash: hash(&write.text),
         text: write.text.clone(),

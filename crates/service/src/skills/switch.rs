@@ -156,7 +156,10 @@ pub fn delete(workspace: &Workspace, name: &str) -> Done<Deletion> {
     let found = find_deletion(workspace, name)?;
     let home = workspace.locate()?;
     match &found.from {
-        DeletedFrom::File(path) => trash::put_file(&home, path, &found.skill)?,
+        DeletedFrom::File(path) => {
+            trash::put_file(&home, path, &found.skill)?;
+            workspace.note_written();
+        }
         DeletedFrom::Record(id) => {
             let app = App::without_skills(workspace)?;
             let deleted = app.block_on(delete_record(&app, &home, &found.skill, *id));

@@ -4,6 +4,7 @@
 
 mod runs;
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use deft_model::SpendSubject;
@@ -42,9 +43,16 @@ struct FileState {
     next: Vec<NextFire>,
 }
 
-/// Whether the store of a home answers.
-pub async fn is_ready(app: &App) -> bool {
-    app.engine.store().version().await.is_ok()
+/// Why a daemon cannot work; nothing if it can. Skills are loaded before a daemon answers at all.
+pub async fn obstacles(app: &App) -> Vec<String> {
+    let mut found = Vec::new();
+    if app.engine.store().version().await.is_err() {
+        found.push("the store does not answer".to_owned());
+    }
+    if !app.schedules.load(Ordering::Relaxed) {
+        found.push("the scheduler does not run".to_owned());
+    }
+    found
 }
 
 /// The state of a home, once.

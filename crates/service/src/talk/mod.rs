@@ -16,6 +16,7 @@ mod controls;
 pub(crate) mod fake;
 mod host;
 mod live;
+mod request;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -34,6 +35,7 @@ use crate::words::counted;
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
 pub use host::host;
+pub use request::{find_conversation, resume_and_wait, say_and_wait};
 
 /// An answer, some time later.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;

@@ -37,7 +37,10 @@ pub fn undo(workspace: &Workspace) -> Done<UndoResult> {
             .hint("`skills delete`, `chat delete` and `runs prune` fill it")
     })?;
     match kept.manifest.entry.kind {
-        TrashKind::SkillFile => kept.move_back()?,
+        TrashKind::SkillFile => {
+            kept.move_back()?;
+            workspace.note_written();
+        }
         TrashKind::SkillRecord | TrashKind::Conversation | TrashKind::Runs => {
             let app = App::standing(workspace)?;
             let restored = app.block_on(restore(&app.engine, &kept));

@@ -1,11 +1,12 @@
 //! Imports servers from the files of other hosts.
 //!
-//! The file is read as it is (`jsonc`, `codex`), each entry becomes what deft would write (`entry`), and only
+//! The file is read as it is (`codex`, `goose`), each entry becomes what deft would write (`entry`), and only
 //! then is the configuration changed, in one step. Nothing is started, and no `${…}` is expanded.
 
 mod codex;
 mod entry;
-mod jsonc;
+mod goose;
+mod own;
 mod plain_secrets;
 mod variables;
 
@@ -18,6 +19,7 @@ use deft_wire::{Done, Failure};
 use serde_json::{Map, Value};
 
 use super::edit::literal_secrets;
+use crate::jsonc;
 use crate::workspace::Workspace;
 use entry::ServerEntry;
 
@@ -64,10 +66,11 @@ pub fn import(workspace: &Workspace, options: &ImportOptions) -> Done<ServerImpo
     })
 }
 
-/// The names of the servers in a file of any host; none if it has none or cannot be read.
+/// The names of the servers in a file of any host, without deft; none if it has none or cannot be read.
 pub(crate) fn server_names(file: &Path) -> Vec<String> {
     let entries = entries(file).unwrap_or_default();
-    entries.keys().cloned().collect()
+    let others = entries.iter().filter(|(_, entry)| !own::is_deft(entry));
+    others.map(|(name, _)| name.clone()).collect()
 }
 
 /// The servers in a file of any host.
@@ -75,17 +78,16 @@ fn entries(file: &Path) -> Done<Map<String, Value>> {
     let text =
         read_text(file, MAX_BYTES).map_err(|problem| Failure::file(file, "read", &problem))?;
     let place = file.display();
-    let found = if file.extension().is_some_and(|ending| ending == "toml") {
-        codex_servers(file, &text)?
-    } else {
-        json_servers(file, &text)?
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    let found = match ending {
+        Some("toml") => codex_servers(file, &text)?,
+        Some("yaml" | "yml") => goose_servers(file, &text)?,
+        _ => json_servers(file, &text)?,
     };
     match found {
         Some(entries) if !entries.is_empty() => Ok(entries),
         Some(_) => Err(nothing(format!("{place}: it contains no servers"))),
-        None => Err(nothing(format!(
-            "{place}: it has neither `mcpServers` nor `servers`"
-        ))),
+        None => Err(nothing(format!("{place}: it has no list of MCP servers"))),
     }
 }
 
@@ -102,6 +104,19 @@ fn codex_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
     let servers = servers.json();
     let servers = servers.as_object().into_iter().flatten();
     Ok(Some(servers.map(common).collect()))
+}
+
+fn goose_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
+    let document = deft_skillfile::read_yaml(text).map_err(|problem| {
+        let message = format!("{}:{problem}", file.display());
+        Failure::input("not_yaml", message).hint("deft reads the `extensions` of a YAML file")
+    })?;
+    let Some(extensions) = document.get("extensions").and_then(Value::as_object) else {
+        return Ok(None);
+    };
+    let common =
+        |(name, entry): (&String, &Value)| Some((name.clone(), goose::in_common_words(entry)?));
+    Ok(Some(extensions.iter().filter_map(common).collect()))
 }
 
 fn json_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
@@ -147,6 +162,10 @@ fn take(
         warnings,
     };
     let refused = |reason, warnings| imported(ImportEffect::Refused, Some(reason), warnings);
+    if own::is_home(entry, home) {
+        let reason = "it is this home of deft, which would call itself".to_owned();
+        return Ok(refused(reason, Vec::new()));
+    }
     let ServerEntry {
         fields,
         mut remarks,

@@ -82,7 +82,9 @@ pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
                 .hint("`deft skills validate PATH` says what deft sees there"),
         );
     }
-    finish(gathered, &home, request, &fetcher.labels)
+    let imported = finish(gathered, &home, request, &fetcher.labels)?;
+    workspace.note_written();
+    Ok(imported)
 }
 
 /// Decides about everything that was found, writes it, and reports.

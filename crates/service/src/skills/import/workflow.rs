@@ -42,6 +42,7 @@ pub(super) fn timing(schedule: &str, zone: Option<&str>) -> Timing {
         at: None,
         delay_seconds: None,
         event: None,
+        hook: None,
         timezone: zone.map(str::to_owned),
         config,
     }

@@ -4,7 +4,23 @@
 //! places in messages stay right.
 
 /// The text as plain JSON.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
+    replace(text, Commas::Replaced)
+}
+
+/// The text without comments. A comma behind the last item stays.
+pub(crate) fn without_comments(text: &str) -> String {
+    replace(text, Commas::Kept)
+}
+
+/// Whether commas behind last items are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Commas {
+    Replaced,
+    Kept,
+}
+
+fn replace(text: &str, commas: Commas) -> String {
     let mut out: Vec<u8> = text.bytes().collect();
     let mut at = if text.starts_with('\u{feff}') {
         blank(&mut out, 0, 3);
@@ -31,7 +47,7 @@ pub(super) fn plain(text: &str) -> String {
             }
             (b',', _) => comma = Some(at),
             (b'}' | b']', _) => {
-                if let Some(comma) = comma.take() {
+                if let Some(comma) = comma.take().filter(|_| commas == Commas::Replaced) {
                     blank(&mut out, comma, comma + 1);
                 }
             }
@@ -45,7 +61,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// The place behind a text in quotes.
-fn end_of_text(bytes: &[u8], start: usize) -> usize {
+pub(crate) fn end_of_text(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
         match byte {

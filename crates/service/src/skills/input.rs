@@ -18,7 +18,7 @@ pub struct OfferedInput {
 }
 
 /// The inputs of a skill, or the flags of its page.
-pub(super) fn inputs(skill: &Skill) -> Vec<OfferedInput> {
+pub(crate) fn inputs(skill: &Skill) -> Vec<OfferedInput> {
     match &skill.body {
         Body::Steps(workflow) => workflow.inputs.iter().map(input).collect(),
         Body::Manual { text, .. } => deft_skillfile::flags(&text.read())

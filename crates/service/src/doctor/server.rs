@@ -1,0 +1,57 @@
+//! The API: whether it is served, and how long its certificate is valid.
+
+use deft_config::Home;
+use deft_wire::listener::ListenerState;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Findings;
+use crate::listener;
+use crate::tls::TlsFiles;
+
+/// How long before its end a certificate should be renewed.
+const RENEW: SignedDuration = SignedDuration::from_hours(14 * 24);
+
+const HOW_TO_RENEW: &str =
+    "renew it and replace the file in `server.tls_cert`; a running deft takes the new one at once";
+
+/// Whether the API is served. A daemon without one does everything else.
+pub(super) fn check_api(home: &Home, found: &mut Findings) {
+    match listener::find(&home.path) {
+        Some(ListenerState { url: Some(url), .. }) => {
+            found.good("server.up", format!("the API is at {url}"));
+        }
+        Some(ListenerState { problem, hint, .. }) => {
+            let why = problem.unwrap_or_default();
+            found.bad("server.up", format!("the API is not served: {why}"), hint);
+        }
+        None => found.note(
+            "server.up",
+            "the API is not served",
+            "`deft config set server.enabled true`, then start `deft up` again",
+        ),
+    }
+}
+
+/// Whether the certificate can be used, and for how long. Without one there is nothing to check.
+pub(super) fn check_certificate(home: &Home, now: Timestamp, found: &mut Findings) {
+    let files = TlsFiles::from_config(&home.config.server);
+    let identity = match files.and_then(|files| files.map(|files| files.load()).transpose()) {
+        Ok(None) => return,
+        Ok(Some(identity)) => identity,
+        Err(failure) => return found.bad("server.certificate", failure.message, failure.hint),
+    };
+    let Some(end) = identity.expires_at else {
+        return found.good("server.certificate", "the certificate can be used");
+    };
+    let day = end.strftime("%Y-%m-%d");
+    if end <= now {
+        let message = format!("the certificate of the API expired on {day}");
+        found.note("server.certificate", message, HOW_TO_RENEW);
+    } else if end.duration_since(now) < RENEW {
+        let message = format!("the certificate of the API expires on {day}");
+        found.note("server.certificate", message, HOW_TO_RENEW);
+    } else {
+        let message = format!("the certificate of the API is valid until {day}");
+        found.good("server.certificate", message);
+    }
+}

@@ -1,0 +1,87 @@
+//! Where traces and metrics go, and whether they arrive.
+
+use deft_config::Home;
+use deft_telemetry::{ExportState, ReceiverClient, fetch_page};
+
+use super::Findings;
+use crate::telemetry::{find_note, receiver};
+use crate::words::counted;
+use crate::{listener, tokens};
+
+pub(super) async fn check(home: &Home, found: &mut Findings) {
+    check_export(home, found).await;
+    check_metrics(home, found).await;
+}
+
+/// Nothing is said where nothing is exported.
+async fn check_export(home: &Home, found: &mut Findings) {
+    const ID: &str = "telemetry.export";
+    let options = match receiver(&home.config) {
+        Ok(Some(options)) => options,
+        Ok(None) => return,
+        Err(failure) => {
+            found.bad(ID, failure.message, failure.hint);
+            return;
+        }
+    };
+    let answered = match ReceiverClient::new(options) {
+        Ok(receiving) => receiving.probe().await,
+        Err(why) => Err(why),
+    };
+    let state = find_note(&home.path).unwrap_or_default();
+    let said = describe(&state);
+    match answered {
+        Err(why) => {
+            let hint = "`deft config get telemetry.endpoint` shows its address; it has to take OTLP over HTTP";
+            found.bad(ID, format!("{why}; {said}"), Some(hint.to_owned()));
+        }
+        Ok(()) if state.dropped > 0 => {
+            let message = format!("the OTLP receiver answers; {said}");
+            found.note(ID, message, "`deft logs` says why spans were lost");
+        }
+        Ok(()) => found.good(ID, format!("the OTLP receiver answers; {said}")),
+    }
+}
+
+fn describe(state: &ExportState) -> String {
+    let Some(at) = state.last_export else {
+        return match state.dropped {
+            0 => "nothing was exported yet".to_owned(),
+            lost => format!("{lost} spans were lost"),
+        };
+    };
+    let sent = usize::try_from(state.exported).unwrap_or(usize::MAX);
+    let sent = counted(sent, "span");
+    let lost = match state.dropped {
+        0 => "none lost".to_owned(),
+        lost => format!("{lost} lost"),
+    };
+    format!("last export {at:.0}, {sent}, {lost}")
+}
+
+/// The page of a daemon that is up.
+async fn check_metrics(home: &Home, found: &mut Findings) {
+    const ID: &str = "telemetry.metrics";
+    let Some(url) = listener::find(&home.path).and_then(|api| api.url) else {
+        return;
+    };
+    let page = format!("{url}/metrics");
+    // A certificate of one's own is one that this check need not know.
+    if url.starts_with("https://") {
+        found.good(ID, format!("metrics for Prometheus are at {page}"));
+        return;
+    }
+    let token = tokens::token_file(&home.path);
+    let token = deft_registry::read_text(&token, 4096).unwrap_or_default();
+    match fetch_page(&page, token.trim()).await {
+        Ok(()) => found.good(ID, format!("metrics for Prometheus are at {page}")),
+        Err(why) => {
+            let hint = "start `deft up` again; `deft logs` says more".to_owned();
+            found.bad(
+                ID,
+                format!("{page} does not show metrics: {why}"),
+                Some(hint),
+            );
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Hooks: other programs send signed deliveries, and skills that name the hook run.
+//!
+//! A delivery is checked (`signature.rs`), read (`payload.rs`) and handed to the scheduler, which queues a run per
+//! skill under the key of the delivery. Not here: HTTP.
+
+mod payload;
+mod signature;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use deft_config::{Config, HookConfig, Secrets, config_file};
+use deft_registry::LoadedSkill;
+use deft_scheduler::{HookDelivery, HookFire};
+use deft_tools::SecretSource;
+use deft_wire::hook::{HookList, HookReceipt, HookRun, HookView};
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::workspace::Workspace;
+
+/// A delivery as it came in.
+#[derive(Clone, Debug, Default)]
+pub struct HookRequest {
+    /// The end of the address.
+    pub hook: String,
+    /// Headers by their names in small letters. One that was sent twice is left out.
+    pub headers: BTreeMap<String, String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl HookRequest {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+}
+
+/// The hooks of the configuration as it is now.
+pub struct HookBook {
+    file: PathBuf,
+    read: Mutex<ReadHooks>,
+}
+
+#[derive(Default)]
+struct ReadHooks {
+    looks: Option<(SystemTime, u64)>,
+    config: Option<Config>,
+}
+
+impl HookBook {
+    /// The hooks of a home.
+    pub fn open(home: &Path) -> Self {
+        Self {
+            file: config_file(home),
+            read: Mutex::default(),
+        }
+    }
+
+    /// A hook and its secret.
+    fn find(&self, name: &str) -> Done<(HookConfig, String)> {
+        let mut read = self.read.lock();
+        self.refresh(&mut read);
+        let known = read.config.as_ref().and_then(|config| {
+            let hook = config.hooks.iter().find(|hook| hook.name == name)?;
+            Some((hook, Secrets::new(config)))
+        });
+        let Some((hook, secrets)) = known else {
+            let failure = Failure::input("unknown_hook", "there is no hook of this name");
+            return Err(failure.hint("add a section `[hooks.NAME]` to the configuration"));
+        };
+        match secrets.secret(&hook.secret) {
+            Ok(secret) => Ok((hook.clone(), secret.expose().to_owned())),
+            Err(why) => {
+                // The sender is a stranger: where the secret should be is only for the log.
+                tracing::error!(hook = name, "the secret of a hook cannot be read: {why}");
+                let message = "the secret of this hook cannot be read";
+                Err(Failure::internal("hook_secret", message).hint("`deft hooks list` says why"))
+            }
+        }
+    }
+
+    /// Reads the configuration again if it has changed. A broken one leaves the last good one in effect.
+    fn refresh(&self, read: &mut ReadHooks) {
+        let data = std::fs::metadata(&self.file).ok();
+        let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));
+        if looks == read.looks && read.config.is_some() {
+            return;
+        }
+        match Config::read(&self.file) {
+            Ok(config) => {
+                read.config = Some(config);
+                read.looks = looks;
+            }
+            Err(failure) => tracing::warn!("the hooks stay as they were: {}", failure.message),
+        }
+    }
+}
+
+/// Takes a delivery: checks it, and queues a run for each skill that waits for it.
+pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookReceipt> {
+    let (hook, secret) = book.find(&request.hook)?;
+    let key = signature::check(&hook, &secret, request, Timestamp::now())?;
+    let payload = payload::read(&hook, request)?;
+    let kind = payload::kind(&hook, request, &payload);
+    let mut receipt = HookReceipt {
+        ok: true,
+        hook: hook.name.clone(),
+        delivery: key.clone(),
+        repeated: false,
+        ignored: None,
+        runs: Vec::new(),
+    };
+    if !hook.events.is_empty() && !kind.as_ref().is_some_and(|kind| hook.events.contains(kind)) {
+        receipt.ignored = Some("`events` of the hook does not have this kind".to_owned());
+        return Ok(receipt);
+    }
+    let mut values = match &payload {
+        Value::Object(fields) => fields.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            serde_json::Map::new()
+        }
+    };
+    values.insert("hook".to_owned(), json!(hook.name));
+    values.insert("delivery".to_owned(), json!(key));
+    values.insert("event".to_owned(), json!(kind));
+    values.insert("payload".to_owned(), payload);
+    let delivery = HookDelivery {
+        hook: hook.name,
+        key,
+        values,
+    };
+    let fired = app.block_on(app.scheduler().fire_hook(&delivery));
+    let fired = fired.map_err(|error| app::failure(&error))?;
+    let is_old = |fire: &HookFire| matches!(&fire.run, Ok((_, true)));
+    receipt.repeated = !fired.is_empty() && fired.iter().all(is_old);
+    if fired.is_empty() {
+        receipt.ignored = Some("no skill waits for this hook".to_owned());
+    }
+    receipt.runs = fired.into_iter().map(run_of).collect();
+    Ok(receipt)
+}
+
+fn run_of(fire: HookFire) -> HookRun {
+    let skill = fire.skill;
+    match fire.run {
+        Ok((run, _)) => HookRun {
+            skill,
+            run: Some(run.to_string()),
+            error: None,
+        },
+        Err(error) => {
+            let why = app::failure(&error).message;
+            tracing::warn!(%skill, "a delivery did not fire it: {why}");
+            HookRun {
+                skill,
+                run: None,
+                error: Some(why),
+            }
+        }
+    }
+}
+
+/// The hooks of a home, each with the skills that it fires.
+pub fn list(workspace: &Workspace) -> Done<HookList> {
+    let home = workspace.home_to_read()?;
+    let secrets = Secrets::new(&home.config);
+    let snapshot = workspace.load_kept(&workspace.library()?);
+    let view = |hook: &HookConfig| {
+        let waits = |skill: &&Arc<LoadedSkill>| {
+            let timing = skill.skill.timing.as_ref();
+            timing.and_then(|timing| timing.hook.as_ref()) == Some(&hook.name)
+        };
+        let skills = snapshot.skills().filter(waits);
+        HookView {
+            name: hook.name.clone(),
+            path: format!("/hooks/{}", hook.name),
+            scheme: hook.scheme.word().to_owned(),
+            events: hook.events.clone(),
+            skills: skills.map(|skill| skill.skill.id.to_string()).collect(),
+            problem: secrets.secret(&hook.secret).err(),
+        }
+    };
+    Ok(HookList {
+        hooks: home.config.hooks.iter().map(view).collect(),
+    })
+}

@@ -1,0 +1,272 @@
+//! Whether a delivery was signed with the secret of its hook, and what tells it from other deliveries. Signatures are
+//! compared in constant time.
+
+use deft_config::{HookConfig, HookScheme};
+use deft_wire::{Done, Failure};
+use jiff::{SignedDuration, Timestamp};
+use ring::hmac::{self, HMAC_SHA256, Key};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::HookRequest;
+
+/// The part of a body of Stripe that tells it from others.
+#[derive(Deserialize)]
+struct StripeEvent {
+    id: String,
+}
+
+/// The longest id of a delivery.
+const LONGEST_ID: usize = 255;
+
+/// The key of a delivery that is signed and not too old.
+///
+/// The key is something that the signature covers: an id that a replay could change is none.
+pub(super) fn check(
+    hook: &HookConfig,
+    secret: &str,
+    request: &HookRequest,
+    now: Timestamp,
+) -> Done<String> {
+    let body = request.body.as_slice();
+    match hook.scheme {
+        HookScheme::Standard => {
+            let id = needed(request, "webhook-id")?;
+            let at = needed(request, "webhook-timestamp")?;
+            let given = needed(request, "webhook-signature")?;
+            let given = given.split(' ').filter_map(|one| one.strip_prefix("v1,"));
+            let given = given.filter_map(decode_base64);
+            let key = match secret.strip_prefix("whsec_") {
+                Some(rest) => decode_base64(rest).ok_or_else(broken_secret)?,
+                None => secret.as_bytes().to_vec(),
+            };
+            verify(
+                &key,
+                &[id.as_bytes(), b".", at.as_bytes(), b".", body],
+                given,
+            )?;
+            check_time(hook, at, now)?;
+            check_id(id)
+        }
+        HookScheme::Github => {
+            let given = needed(request, "x-hub-signature-256")?;
+            let given = given.strip_prefix("sha256=").and_then(decode_hex);
+            verify(secret.as_bytes(), &[body], given)?;
+            Ok(digest(body))
+        }
+        HookScheme::Stripe => {
+            let header = needed(request, "stripe-signature")?;
+            let parts = || {
+                header
+                    .split(',')
+                    .filter_map(|part| part.trim().split_once('='))
+            };
+            let at = parts()
+                .find(|(name, _)| *name == "t")
+                .map_or("", |(_, at)| at);
+            let given = parts().filter(|(name, _)| *name == "v1");
+            let given = given.filter_map(|(_, hex)| decode_hex(hex));
+            verify(secret.as_bytes(), &[at.as_bytes(), b".", body], given)?;
+            check_time(hook, at, now)?;
+            // A second try of Stripe has another time and the same id.
+            match serde_json::from_slice::<StripeEvent>(body) {
+                Ok(event) => check_id(&event.id),
+                Err(_) => Ok(digest(body)),
+            }
+        }
+        HookScheme::Plain => {
+            let given = needed(request, &hook.header.to_lowercase())?;
+            let given = given.strip_prefix("sha256=").unwrap_or(given);
+            verify(secret.as_bytes(), &[body], decode_hex(given))?;
+            Ok(digest(body))
+        }
+    }
+}
+
+fn needed<'a>(request: &'a HookRequest, name: &str) -> Done<&'a str> {
+    let found = request.header(name);
+    found.ok_or_else(|| refused(&format!("the delivery needs one header `{name}`")))
+}
+
+/// Accepts the content if one of the signatures is right. There may be several while a secret is being replaced.
+fn verify(secret: &[u8], content: &[&[u8]], given: impl IntoIterator<Item = Vec<u8>>) -> Done<()> {
+    let key = Key::new(HMAC_SHA256, secret);
+    let content = content.concat();
+    let is_right = |one: &Vec<u8>| hmac::verify(&key, &content, one).is_ok();
+    // More than a few are an attack.
+    if given.into_iter().take(8).any(|one| is_right(&one)) {
+        Ok(())
+    } else {
+        Err(refused("the signature is wrong"))
+    }
+}
+
+/// Refuses what was signed too long ago, or in the future.
+fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
+    let at = at
+        .parse()
+        .ok()
+        .and_then(|at| Timestamp::from_second(at).ok());
+    let at = at.ok_or_else(|| refused("the time of the delivery is no number of seconds"))?;
+    let tolerance = SignedDuration::try_from(hook.tolerance).unwrap_or(SignedDuration::MAX);
+    if now.duration_since(at).abs() > tolerance {
+        return Err(refused(
+            "the delivery was signed too long ago, or a clock is wrong",
+        ));
+    }
+    Ok(())
+}
+
+fn check_id(id: &str) -> Done<String> {
+    let is_plain = id.chars().all(|c| c.is_ascii_graphic());
+    if id.is_empty() || id.len() > LONGEST_ID || !is_plain {
+        let message = format!("the id of the delivery has 1 to {LONGEST_ID} plain characters");
+        return Err(Failure::input("invalid_input", message));
+    }
+    Ok(id.to_owned())
+}
+
+fn digest(body: &[u8]) -> String {
+    let digest: [u8; 32] = Sha256::digest(body).into();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.is_ascii() {
+        return None;
+    }
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    digits.chunks(2).map(byte).collect()
+}
+
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.decode(text).ok()
+}
+
+fn refused(message: &str) -> Failure {
+    let hint = "sign the delivery with the secret of the hook, as its scheme says";
+    Failure::input("bad_signature", message).hint(hint)
+}
+
+fn broken_secret() -> Failure {
+    let message = "the secret of this hook is not base64 behind `whsec_`";
+    Failure::internal("hook_secret", message).hint("store the secret as its sender shows it")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn hook(scheme: HookScheme) -> HookConfig {
+        HookConfig {
+            name: "x".to_owned(),
+            secret: String::new(),
+            scheme,
+            header: "X-Signature".to_owned(),
+            events: Vec::new(),
+            tolerance: Duration::from_mins(5),
+        }
+    }
+
+    fn verdict(
+        scheme: HookScheme,
+        secret: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+        now: i64,
+    ) -> Result<String, String> {
+        let headers = headers.iter();
+        let request = HookRequest {
+            hook: "x".to_owned(),
+            headers: headers
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            body: body.as_bytes().to_vec(),
+        };
+        let now = Timestamp::from_second(now).unwrap();
+        check(&hook(scheme), secret, &request, now).map_err(|failure| failure.code.to_owned())
+    }
+
+    /// The example of the specification of Standard Webhooks.
+    #[test]
+    fn standard_webhooks_are_checked() {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+        let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+        let signature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+        let body = "{\"test\": 2432232314}";
+        let ask = |signature: &str, body: &str, now: i64| {
+            let headers = [
+                ("webhook-id", id),
+                ("webhook-timestamp", "1614265330"),
+                ("webhook-signature", signature),
+            ];
+            verdict(HookScheme::Standard, secret, &headers, body, now)
+        };
+        let bad = Err("bad_signature".to_owned());
+        assert_eq!(ask(signature, body, 1_614_265_330), Ok(id.to_owned()));
+        let two = format!("v1,AAAA v2,x {signature}");
+        assert_eq!(ask(&two, body, 1_614_265_330), Ok(id.to_owned()));
+        assert_eq!(ask(signature, "{}", 1_614_265_330), bad);
+        assert_eq!(ask("v1,", body, 1_614_265_330), bad);
+        assert_eq!(ask("", body, 1_614_265_330), bad);
+        assert_eq!(ask(signature, body, 1_614_265_330 + 301), bad);
+        assert_eq!(ask(signature, body, 1_614_265_330 - 301), bad);
+        let none: [(&str, &str); 0] = [];
+        assert_eq!(verdict(HookScheme::Standard, secret, &none, body, 0), bad);
+    }
+
+    /// The example of GitHub's documentation.
+    #[test]
+    fn deliveries_of_github_are_checked() {
+        let secret = "It's a Secret to Everybody";
+        let right = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        let ask = |signature: &str, id: &str| {
+            let headers = [
+                ("x-hub-signature-256", signature),
+                ("x-github-delivery", id),
+            ];
+            verdict(HookScheme::Github, secret, &headers, "Hello, World!", 0)
+        };
+        let key = ask(right, "1").unwrap();
+        assert_eq!(key.len(), 64);
+        // The id is not signed: a replay under another one is the same delivery.
+        assert_eq!(ask(right, "2"), Ok(key));
+        for wrong in [
+            "",
+            "sha256=",
+            "sha256=zz",
+            &right[7..],
+            &right.replace('7', "8"),
+        ] {
+            assert_eq!(ask(wrong, "1"), Err("bad_signature".to_owned()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn deliveries_of_stripe_are_checked() {
+        let body = "{\"id\":\"evt_1\"}";
+        let sign = |at: &str| {
+            let key = Key::new(HMAC_SHA256, b"whsec_test");
+            let tag = hmac::sign(&key, format!("{at}.{body}").as_bytes());
+            let hex: String = tag
+                .as_ref()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("t={at},v0=00,v1={hex}")
+        };
+        let ask = |header: &str, now| {
+            let headers = [("stripe-signature", header)];
+            verdict(HookScheme::Stripe, "whsec_test", &headers, body, now)
+        };
+        assert_eq!(ask(&sign("1000"), 1010), Ok("evt_1".to_owned()));
+        let bad = Err("bad_signature".to_owned());
+        assert_eq!(ask(&sign("1000"), 2000), bad);
+        assert_eq!(ask(&sign("1000").replace("t=1000", "t=1990"), 2000), bad);
+        assert_eq!(ask("t=1000", 1000), bad);
+    }
+}

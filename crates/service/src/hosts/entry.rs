@@ -1,0 +1,133 @@
+//! deft as an entry in the list of a client.
+//!
+//! Pure: values in, a value out.
+
+use deft_wire::host::HostClient;
+use deft_wire::model::Object;
+use serde_json::{Value, json};
+
+/// The variable that holds the token of a client.
+pub(super) const TOKEN: &str = "DEFT_TOKEN";
+
+/// How long goose waits for a call, in seconds.
+const GOOSE_TIMEOUT: u32 = 300;
+
+/// How a client reaches deft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// It starts this program with these arguments.
+    Program { command: String, args: Vec<String> },
+    /// It calls a running daemon at this URL.
+    Url(String),
+}
+
+/// Keys that say how a server is reached. A new entry must not keep one of the other way.
+const REACH_KEYS: [&str; 11] = [
+    "type",
+    "command",
+    "cmd",
+    "args",
+    "cwd",
+    "url",
+    "httpUrl",
+    "uri",
+    "headers",
+    "bearer_token_env_var",
+    "env_keys",
+];
+
+/// The entry; none if the client cannot reach a server that way by its file.
+pub(super) fn entry(client: HostClient, name: &str, reach: &Reach) -> Option<Object> {
+    let value = match reach {
+        Reach::Program { command, args } => program(client, name, command, args),
+        Reach::Url(url) => address(client, name, url)?,
+    };
+    if let Value::Object(entry) = value {
+        Some(entry)
+    } else {
+        None
+    }
+}
+
+fn program(client: HostClient, name: &str, command: &str, args: &[String]) -> Value {
+    match client {
+        HostClient::ClaudeDesktop | HostClient::Cursor | HostClient::Codex => {
+            json!({"command": command, "args": args})
+        }
+        HostClient::ClaudeCode | HostClient::VsCode => {
+            json!({"type": "stdio", "command": command, "args": args})
+        }
+        HostClient::Goose => json!({
+            "name": name, "type": "stdio", "enabled": true,
+            "cmd": command, "args": args, "timeout": GOOSE_TIMEOUT,
+        }),
+    }
+}
+
+/// The token is a reference to a variable, in the words of the client.
+fn address(client: HostClient, name: &str, url: &str) -> Option<Value> {
+    let bearer = |variable: String| json!({"Authorization": format!("Bearer {variable}")});
+    Some(match client {
+        HostClient::ClaudeDesktop => return None,
+        HostClient::ClaudeCode => {
+            json!({"type": "http", "url": url, "headers": bearer(format!("${{{TOKEN}}}"))})
+        }
+        HostClient::Cursor => json!({"url": url, "headers": bearer(format!("${{env:{TOKEN}}}"))}),
+        HostClient::VsCode => {
+            json!({"type": "http", "url": url, "headers": bearer(format!("${{env:{TOKEN}}}"))})
+        }
+        HostClient::Codex => json!({"url": url, "bearer_token_env_var": TOKEN}),
+        HostClient::Goose => json!({
+            "name": name, "type": "streamable_http", "enabled": true, "uri": url,
+            "headers": bearer(format!("${{{TOKEN}}}")), "env_keys": [TOKEN], "timeout": GOOSE_TIMEOUT,
+        }),
+    })
+}
+
+/// The entry with what the person has added to an older one, such as variables or a switched-off tool.
+pub(super) fn merge(old: Option<&Value>, entry: Object) -> Object {
+    let mut merged = entry;
+    for (key, value) in old.and_then(Value::as_object).into_iter().flatten() {
+        if !REACH_KEYS.contains(&key.as_str()) {
+            // Also `enabled` and `timeout`, which a person may have changed.
+            merged.insert(key.clone(), value.clone());
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn additions_of_the_person_stay() {
+        let new = entry(
+            HostClient::Cursor,
+            "deft",
+            &Reach::Url("http://h/mcp".to_owned()),
+        );
+        let old = json!({"command": "old", "args": [], "env": {"A": "b"}});
+        let merged = merge(Some(&old), new.unwrap());
+        assert_eq!(
+            Value::Object(merged),
+            json!({
+                "url": "http://h/mcp",
+                "headers": {"Authorization": "Bearer ${env:DEFT_TOKEN}"},
+                "env": {"A": "b"},
+            })
+        );
+    }
+
+    #[test]
+    fn no_entry_has_a_token() {
+        let url = Reach::Url("http://127.0.0.1:9876/mcp".to_owned());
+        let with_token = |client: &HostClient| {
+            let entry = entry(*client, "deft", &url)?;
+            Some(Value::Object(entry).to_string().contains(TOKEN))
+        };
+        let clients: Vec<Option<bool>> = HostClient::ALL.iter().map(with_token).collect();
+        let yes = Some(true);
+        assert_eq!(clients, [None, yes, yes, yes, yes, yes]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Replies to requests with an `Idempotency-Key`, in files of the home, so that a key counts across a restart.
+//!
+//! A request is noted before it is carried out. If deft ends before the reply is known, the note stays, and the request
+//! is not carried out again: its effect is not known. Starting a run needs none of this, as its key is stored with it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use deft_config::write_private;
+use deft_registry::read_text;
+use deft_wire::{Done, Failure};
+use serde::{Deserialize, Serialize};
+
+/// How long a reply is kept.
+pub const KEPT: Duration = Duration::from_hours(24);
+
+/// The largest reply that is kept.
+pub const LARGEST: usize = 256 * 1024;
+
+/// The largest file: a reply with its escapes.
+const MAX_BYTES: u64 = 2 * 1024 * 1024;
+
+/// A request with a key, and its reply if it is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptReply {
+    /// The digest of the body of the request.
+    pub body: String,
+    /// The reply; none while the request is carried out.
+    pub reply: Option<StoredReply>,
+}
+
+/// A reply as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredReply {
+    /// The status.
+    pub status: u16,
+    /// The document.
+    pub text: String,
+    /// Whether it reports a failure.
+    pub is_problem: bool,
+}
+
+/// The folder with the replies, one file per key.
+#[derive(Clone, Debug)]
+pub struct ReplyFiles(PathBuf);
+
+impl ReplyFiles {
+    /// The replies of a home. Those that are too old are removed.
+    pub fn open(home: &Path) -> Self {
+        let files = Self(home.join("data").join("replies"));
+        for (key, _) in files.list().iter().filter(|(_, at)| is_over(*at)) {
+            files.remove(key);
+        }
+        files
+    }
+
+    /// All keys, oldest first.
+    pub fn list(&self) -> Vec<(String, SystemTime)> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut all: Vec<(String, SystemTime)> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let key = name.strip_suffix(".json")?.to_owned();
+                Some((key, entry.metadata().ok()?.modified().ok()?))
+            })
+            .collect();
+        all.sort_by_key(|(_, at)| *at);
+        all
+    }
+
+    /// What is known of a key. A file that cannot be read may stand for a request that took effect.
+    pub fn read(&self, key: &str) -> Done<Option<KeptReply>> {
+        let path = self.path(key);
+        let modified = fs::metadata(&path).and_then(|data| data.modified());
+        if modified.is_ok_and(is_over) {
+            return Ok(None);
+        }
+        let text = match read_text(&path, MAX_BYTES) {
+            Ok(text) => text,
+            Err(problem) if problem.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(problem) => return Err(Failure::file(&path, "read", &problem)),
+        };
+        let kept = serde_json::from_str(&text).map_err(|problem| {
+            let message =
+                format!("the stored reply to this `Idempotency-Key` is damaged: {problem}");
+            let hint = "look whether the request took effect; if not, send it with a new key";
+            Failure::input("key_unfinished", message).hint(hint)
+        })?;
+        Ok(Some(kept))
+    }
+
+    /// Notes a request, or its reply.
+    pub fn write(&self, key: &str, kept: &KeptReply) -> Done<()> {
+        let path = self.path(key);
+        if !self.0.exists() {
+            // What is wrong with the folder is told by the write.
+            drop(fs::create_dir_all(&self.0));
+        }
+        write_private(&path, &serde_json::to_string(kept).unwrap_or_default())
+    }
+
+    /// Forgets a key.
+    pub fn remove(&self, key: &str) {
+        // A file that stays is removed when it is too old.
+        drop(fs::remove_file(self.path(key)));
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.0.join(format!("{key}.json"))
+    }
+}
+
+/// Whether a reply of an instant is no longer kept.
+pub fn is_over(at: SystemTime) -> bool {
+    at.elapsed().is_ok_and(|age| age > KEPT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_outlive_the_process_and_end_after_a_day() {
+        let home = tempfile::tempdir().unwrap();
+        let files = ReplyFiles::open(home.path());
+        let kept = KeptReply {
+            body: "00".to_owned(),
+            reply: Some(StoredReply {
+                status: 200,
+                text: "{}".to_owned(),
+                is_problem: false,
+            }),
+        };
+        assert_eq!(files.read("a").unwrap(), None);
+        files.write("a", &kept).unwrap();
+        files.write("b", &kept).unwrap();
+        let other = ReplyFiles::open(home.path());
+        assert_eq!(other.read("a").unwrap(), Some(kept));
+        let file = fs::File::options()
+            .write(true)
+            .open(files.path("a"))
+            .unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        let old = now - KEPT - Duration::from_mins(1);
+        file.set_modified(old).unwrap();
+        assert_eq!(other.read("a").unwrap(), None);
+        fs::write(files.path("b"), "{").unwrap();
+        assert_eq!(files.read("b").unwrap_err().code, "key_unfinished");
+        let keys = |files: &ReplyFiles| files.list().into_iter().map(|(key, _)| key);
+        assert_eq!(
+            keys(&ReplyFiles::open(home.path())).collect::<Vec<_>>(),
+            ["b"]
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! The end of a sign-in in the browser: a page of this machine that takes the address it is called with.
+//!
+//! It listens on the loopback address only, for one sign-in, and answers nothing but that. A request that
+//! does not carry the state of the sign-in is not from the authorization server.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use deft_wire::{Done, Failure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const PATH: &str = "/callback";
+/// The longest head of a request that is read, and how long that may take.
+const MOST_HEAD: usize = 16 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The page.
+pub(super) struct Callback {
+    listener: TcpListener,
+    origin: String,
+}
+
+impl Callback {
+    /// Listens on a port of the loopback address; 0 takes a free one.
+    pub(super) async fn listen(port: u16) -> Done<Self> {
+        let failed = |problem: std::io::Error| {
+            let message = format!("cannot listen on port {port} of this machine: {problem}");
+            Failure::input("callback_port", message)
+                .hint("choose another `oauth.callback_port`, or 0 for a free one")
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+        let listener = listener.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self {
+            listener,
+            origin: format!("http://{address}"),
+        })
+    }
+
+    /// Where the browser returns to.
+    pub(super) fn address(&self) -> String {
+        format!("{}{PATH}", self.origin)
+    }
+
+    /// The address that the browser was sent to, once it comes with this state.
+    pub(super) async fn wait(&self, state: &str) -> String {
+        loop {
+            let Ok((stream, _)) = self.listener.accept().await else {
+                // Out of file descriptors, most likely; some may be free in a moment.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let answered = tokio::time::timeout(PATIENCE, answer(stream, state)).await;
+            if let Ok(Some(target)) = answered {
+                return format!("{}{target}", self.origin);
+            }
+        }
+    }
+}
+
+/// Answers one request; gives its target if it is the one that is waited for.
+async fn answer(mut stream: TcpStream, state: &str) -> Option<String> {
+    let head = read_head(&mut stream).await?;
+    let mut words = head.lines().next()?.split(' ');
+    let (method, target) = (words.next()?, words.next()?);
+    let is_ours = method == "GET" && has_state(target, state);
+    let (status, text) = if is_ours {
+        (
+            "200 OK",
+            "deft has received the sign-in. You can close this window and go back to the terminal.",
+        )
+    } else {
+        (
+            "404 Not Found",
+            "This is not the sign-in that deft waits for.",
+        )
+    };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{text}",
+        text.len()
+    );
+    // The browser may be gone; what it brought is here.
+    drop(stream.write_all(answer.as_bytes()).await);
+    drop(stream.shutdown().await);
+    is_ours.then(|| target.to_owned())
+}
+
+async fn read_head(stream: &mut TcpStream) -> Option<String> {
+    let mut head = Vec::new();
+    let mut part = [0; 2048];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let count = stream.read(&mut part).await.ok()?;
+        if count == 0 || head.len() + count > MOST_HEAD {
+            return None;
+        }
+        head.extend_from_slice(&part[..count]);
+    }
+    String::from_utf8(head).ok()
+}
+
+/// States of the protocol library consist of letters that need no decoding.
+fn has_state(target: &str, state: &str) -> bool {
+    let Some((path, query)) = target.split_once('?') else {
+        return false;
+    };
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    path == PATH && pairs.any(|(name, value)| name == "state" && value == state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn request(callback: &Callback, text: &str) -> String {
+        let address = callback.listener.local_addr().unwrap();
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        drop(stream.read_to_string(&mut answer).await);
+        answer.lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[tokio::test]
+    async fn only_the_address_with_the_state_ends_the_wait() {
+        let callback = Callback::listen(0).await.unwrap();
+        let asking = async {
+            for other in [
+                "GET /callback?state=other&code=c HTTP/1.1\r\n\r\n",
+                "GET /callback HTTP/1.1\r\n\r\n",
+                "GET /?state=right HTTP/1.1\r\n\r\n",
+                "POST /callback?state=right HTTP/1.1\r\n\r\n",
+            ] {
+                assert_eq!(request(&callback, other).await, "HTTP/1.1 404 Not Found");
+            }
+            let right = "GET /callback?code=c%20d&state=right HTTP/1.1\r\nHost: x\r\n\r\n";
+            assert_eq!(request(&callback, right).await, "HTTP/1.1 200 OK");
+        };
+        let (target, ()) = tokio::join!(callback.wait("right"), asking);
+        assert_eq!(
+            target,
+            format!("{}?code=c%20d&state=right", callback.address())
+        );
+    }
+
+    #[tokio::test]
+    async fn a_port_in_use_is_said() {
+        let first = Callback::listen(0).await.unwrap();
+        let port = first.listener.local_addr().unwrap().port();
+        let failure = Callback::listen(port).await.err().unwrap();
+        assert_eq!(failure.code, "callback_port");
+    }
+}

@@ -1,0 +1,151 @@
+//! How often calls of tools failed, from the events of runs.
+
+use std::collections::{BTreeMap, HashMap};
+
+use deft_model::Choice;
+use deft_wire::Done;
+use deft_wire::event::{AgentPlace, EventBody, EventView, FailureView, StepBegin, StepEnd};
+use deft_wire::model::RunId;
+use deft_wire::stats::{ToolFailures, ToolStats};
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::runs::{events_after, newest_event};
+
+/// How many of the newest events are read.
+const NEWEST: u64 = 20_000;
+
+/// How many are read at once.
+const PAGE: u32 = 2_000;
+
+/// How often calls of tools failed lately, the most failures first.
+pub fn tools(app: &App) -> Done<ToolStats> {
+    let mut counts = CallCounts::default();
+    app.block_on(async {
+        let mut after = newest_event(app).await?.saturating_sub(NEWEST);
+        loop {
+            let page = events_after(app, after, PAGE).await?;
+            page.events.iter().for_each(|event| counts.read(event));
+            if !page.more {
+                return Ok(());
+            }
+            after = page.last;
+        }
+    })?;
+    Ok(counts.stats())
+}
+
+/// A call that has begun: its run, and its place there.
+type CallKey = (RunId, String);
+
+#[derive(Default)]
+struct CallCounts {
+    /// The tools of calls that have not ended.
+    open: HashMap<CallKey, String>,
+    tools: BTreeMap<String, ToolFailures>,
+    since: Option<Timestamp>,
+}
+
+impl CallCounts {
+    fn read(&mut self, event: &EventView) {
+        let run = &event.execution_id;
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "all other events concern no call of a tool"
+        )]
+        match &event.body {
+            EventBody::StepStarted(begin)
+            | EventBody::StepRetried(begin)
+            | EventBody::ItemStarted(begin) => self.begin_step(run, begin),
+            EventBody::StepCompleted(end) | EventBody::ItemCompleted(end) => {
+                self.end_step(event, end);
+            }
+            EventBody::StepRetrying { step_id, error, .. } => {
+                self.end(event, step_id.clone(), error.as_ref());
+            }
+            EventBody::ToolCalled {
+                turn,
+                call,
+                tool,
+                place,
+                ..
+            } => {
+                let key = (run.clone(), agent_call(place, *turn, *call));
+                self.open.insert(key, tool.clone());
+            }
+            EventBody::ToolReturned {
+                turn,
+                call,
+                error,
+                place,
+                ..
+            } => self.end(event, agent_call(place, *turn, *call), error.as_ref()),
+            _ => {}
+        }
+    }
+
+    fn begin_step(&mut self, run: &RunId, begin: &StepBegin) {
+        if let Some(tool) = &begin.tool {
+            let key = (run.clone(), begin.step_id.clone());
+            self.open.insert(key, tool.clone());
+        }
+    }
+
+    fn end_step(&mut self, event: &EventView, end: &StepEnd) {
+        let called = end.cached != Some(true) && end.reused != Some(true);
+        if called {
+            self.end(event, end.step_id.clone(), end.error.as_ref());
+        }
+    }
+
+    fn end(&mut self, event: &EventView, call: String, error: Option<&FailureView>) {
+        let Some(tool) = self.open.remove(&(event.execution_id.clone(), call)) else {
+            return;
+        };
+        self.since.get_or_insert(event.at);
+        let counts = self.tools.entry(tool.clone());
+        let counts = counts.or_insert_with(|| ToolFailures {
+            tool,
+            calls: 0,
+            errors: 0,
+            error_rate: 0.0,
+            classes: BTreeMap::new(),
+            last_error: None,
+            last_error_at: None,
+        });
+        counts.calls += 1;
+        if let Some(error) = error {
+            counts.errors += 1;
+            let class = error.class.word().to_owned();
+            *counts.classes.entry(class).or_default() += 1;
+            counts.last_error = Some(error.message.clone());
+            counts.last_error_at = Some(event.at);
+        }
+    }
+
+    fn stats(self) -> ToolStats {
+        let mut tools: Vec<ToolFailures> = self.tools.into_values().collect();
+        for tool in &mut tools {
+            tool.error_rate = rate(tool.errors, tool.calls);
+        }
+        tools.sort_by_key(|tool| std::cmp::Reverse(tool.errors));
+        ToolStats {
+            since: self.since,
+            tools,
+        }
+    }
+}
+
+fn rate(errors: u64, calls: u64) -> f64 {
+    let number = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    if calls == 0 {
+        0.0
+    } else {
+        number(errors) / number(calls)
+    }
+}
+
+fn agent_call(place: &AgentPlace, turn: u32, call: u32) -> String {
+    let agent = place.agent_path.as_deref().unwrap_or_default();
+    format!("{}#{agent}#{turn}.{call}", place.step_id)
+}

@@ -1,0 +1,170 @@
+//! Figures that are read from the store and the router when they are asked for.
+
+use std::time::Duration;
+
+use deft_engine::Engine;
+use deft_model::{Choice, DisabledReason, Outcome};
+use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, SkillRow};
+use deft_telemetry::{ExportState, Metric, Registry};
+use deft_tools::ServerState;
+use jiff::Timestamp;
+
+/// The most rows of each kind that are looked at.
+const ROWS: u32 = 500;
+
+/// A skill whose slot passed longer ago than this is late.
+const GRACE: Duration = Duration::from_mins(1);
+
+/// The states of a scheduled skill.
+const STATES: [&str; 5] = ["new", "up", "late", "down", "paused"];
+
+/// How far rows without events were counted.
+pub(super) struct RowProgress {
+    /// Slots without a run.
+    slots_until: Timestamp,
+    /// Messages to people.
+    delivered_until: Timestamp,
+    /// Spans: exported, dropped.
+    spans: (u64, u64),
+}
+
+impl RowProgress {
+    /// Counts from an instant on.
+    pub(super) fn new(since: Timestamp) -> Self {
+        Self {
+            slots_until: since,
+            delivered_until: since,
+            spans: (0, 0),
+        }
+    }
+}
+
+/// Reads everything again. What cannot be read stays as it was.
+pub(super) async fn refresh(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
+    let now = Timestamp::now();
+    let version = [env!("CARGO_PKG_VERSION")];
+    registry.set(Metric::Build, &version, 1.0);
+    read_skills(registry, engine, now).await;
+    read_slots(registry, engine, progress).await;
+    read_notices(registry, engine, progress).await;
+    if let Ok(open) = engine.store().approvals(false).await {
+        registry.set(Metric::Approvals, &[], count(open.len()));
+    }
+    registry.clear(Metric::ServerUp);
+    for health in engine.router().health() {
+        let up = match health.state {
+            ServerState::Disabled => continue,
+            ServerState::Ready | ServerState::Starting | ServerState::Stopped => 1.0,
+            ServerState::BackingOff { .. } | ServerState::CircuitOpen { .. } => 0.0,
+        };
+        registry.set(Metric::ServerUp, &[&health.server], up);
+    }
+}
+
+/// Counts what was exported since the last look.
+pub(super) fn count_spans(registry: &Registry, progress: &mut RowProgress, state: &ExportState) {
+    let (exported, dropped) = progress.spans;
+    let more = |now: u64, before: u64| {
+        let more = now.saturating_sub(before);
+        f64::from(u32::try_from(more).unwrap_or(u32::MAX))
+    };
+    let (sent, lost) = (more(state.exported, exported), more(state.dropped, dropped));
+    registry.add(Metric::SpansExported, &[], sent);
+    registry.add(Metric::SpansDropped, &[], lost);
+    progress.spans = (state.exported, state.dropped);
+}
+
+async fn read_skills(registry: &Registry, engine: &Engine, now: Timestamp) {
+    let filter = SkillFilter {
+        limit: Some(ROWS),
+        ..SkillFilter::default()
+    };
+    let Ok(rows) = engine.store().skills(filter).await else {
+        return;
+    };
+    for metric in [Metric::NextFire, Metric::ScheduleState, Metric::Failures] {
+        registry.clear(metric);
+    }
+    for row in &rows {
+        let skill = row.text.skill.as_str();
+        registry.set(Metric::Failures, &[skill], f64::from(row.standing.streak));
+        if row.text.timing.is_none() {
+            continue;
+        }
+        if let Some(next) = row.timeline.next_at {
+            let at = next.as_duration().as_secs_f64();
+            registry.set(Metric::NextFire, &[skill], at);
+        }
+        let state = state(row, now);
+        for word in STATES {
+            let is = f64::from(u8::from(word == state));
+            registry.set(Metric::ScheduleState, &[skill, word], is);
+        }
+    }
+}
+
+fn state(row: &SkillRow, now: Timestamp) -> &'static str {
+    let standing = &row.standing;
+    let is_late = |next: Timestamp| next.saturating_add(GRACE).is_ok_and(|latest| latest < now);
+    match (standing.disabled, row.timeline.next_at) {
+        (Some(DisabledReason::Failures), _) => "down",
+        (Some(_), _) => "paused",
+        (None, Some(next)) if is_late(next) => "late",
+        (None, _) if standing.streak > 0 => "down",
+        (None, _) if standing.last_run_at.is_none() => "new",
+        (None, _) => "up",
+    }
+}
+
+/// Slots that brought no run have rows without events.
+async fn read_slots(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
+    let filter = RunFilter {
+        outcomes: vec![Outcome::Missed, Outcome::Skipped],
+        since: Some(progress.slots_until),
+        limit: Some(ROWS),
+        ..RunFilter::default()
+    };
+    let Ok(rows) = engine.store().runs(filter).await else {
+        return;
+    };
+    let since = progress.slots_until;
+    for row in &rows {
+        if row.admitted_at <= since || row.started_at.is_some() {
+            continue;
+        }
+        progress.slots_until = progress.slots_until.max(row.admitted_at);
+        let (skill, slots) = (row.skill.as_str(), row.slot_count);
+        let slots = f64::from(u32::try_from(slots).unwrap_or(u32::MAX));
+        let outcome = row.outcome.unwrap_or(Outcome::Skipped);
+        let labels = [skill, row.tier.word(), row.cause.as_str(), outcome.word()];
+        registry.add(Metric::Runs, &labels, slots);
+        if outcome == Outcome::Missed {
+            registry.add(Metric::Missed, &[skill], slots);
+        }
+    }
+}
+
+async fn read_notices(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
+    let since = progress.delivered_until;
+    for (status, word) in [(NoticeStatus::Sent, "sent"), (NoticeStatus::Dead, "dead")] {
+        let filter = NoticeFilter {
+            status: Some(status),
+            limit: Some(ROWS),
+            ..NoticeFilter::default()
+        };
+        let Ok(rows) = engine.store().notices(filter).await else {
+            continue;
+        };
+        let ended: Vec<Timestamp> = rows.iter().filter_map(|row| row.ended_at).collect();
+        let fresh = ended.iter().filter(|at| **at > since).count();
+        registry.add(Metric::Deliveries, &[word], count(fresh));
+        let newest = ended.into_iter().max();
+        progress.delivered_until = newest.map_or(progress.delivered_until, |at| {
+            at.max(progress.delivered_until)
+        });
+    }
+}
+
+fn count(rows: usize) -> f64 {
+    f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,202 @@
+//! Figures of a home, counted by its daemon from the events of the store. They are brought up to date when they are
+//! asked for, so a daemon that is never asked does no work for them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_config::Config;
+use deft_engine::{Engine, PublishedEvent};
+use deft_model::RunId;
+use deft_store::StoredEvent;
+use deft_telemetry::{
+    Metric, ReceiverClient, Registry, RunFold, StateReader, measure, prometheus_text,
+};
+use deft_wire::Done;
+use jiff::Timestamp;
+use parking_lot::Mutex as SyncMutex;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::gauges::{self, RowProgress};
+use super::{EngineNames, facts, receiver};
+use crate::store;
+
+/// How many events are read at once.
+const PAGE: u32 = 500;
+
+/// If more events than this were stored since the last count, older ones are left out and counting resumes at the newest.
+const MOST_BEHIND: u64 = 200_000;
+
+/// The most runs that are followed at once; one more is read from its journal again.
+const MOST_RUNS: usize = 10_000;
+
+/// The metrics of a daemon.
+pub struct Metrics {
+    engine: Engine,
+    registry: Registry,
+    traces: Option<StateReader>,
+    place: Mutex<Place>,
+    clients: SyncMutex<u64>,
+}
+
+/// How far the store was read.
+struct Place {
+    /// The last event that was counted.
+    position: u64,
+    /// Runs that are not over.
+    runs: HashMap<RunId, RunFold>,
+    /// How far other rows were counted.
+    rows: RowProgress,
+}
+
+impl Metrics {
+    /// Counts from now on.
+    pub(crate) async fn start(engine: &Engine, traces: Option<StateReader>) -> Done<Arc<Self>> {
+        let position = engine.store().newest_event().await;
+        let now = Timestamp::now();
+        Ok(Arc::new(Self {
+            engine: engine.clone(),
+            registry: Registry::new(now),
+            traces,
+            place: Mutex::new(Place {
+                position: position.map_err(|error| store::failure(&error))?,
+                runs: HashMap::new(),
+                rows: RowProgress::new(now),
+            }),
+            clients: SyncMutex::new(0),
+        }))
+    }
+
+    /// All figures in the text format of Prometheus; `clients` is the number of clients of the live feed.
+    pub async fn text(&self, clients: usize) -> Done<String> {
+        *self.clients.lock() = u64::try_from(clients).unwrap_or(u64::MAX);
+        self.refresh().await?;
+        Ok(prometheus_text(&self.registry))
+    }
+
+    /// Exports the figures again and again, if the configuration says so.
+    pub(crate) async fn export(self: Arc<Self>, config: Config, stop: CancellationToken) {
+        let telemetry = &config.telemetry;
+        if telemetry.endpoint.is_none() || !telemetry.metrics {
+            return;
+        }
+        let made = receiver(&config).map_err(|failure| failure.message);
+        let made = made.and_then(|options| options.map(ReceiverClient::new).transpose());
+        let receiving = match made {
+            Ok(Some(receiving)) => receiving,
+            Ok(None) => return,
+            Err(why) => {
+                tracing::warn!("metrics are not exported: {why}");
+                return;
+            }
+        };
+        let mut is_over = false;
+        while !is_over {
+            tokio::select! {
+                () = tokio::time::sleep(telemetry.interval) => {}
+                () = stop.cancelled() => is_over = true,
+            }
+            // A last export says how the daemon ended; it must not hold it up.
+            let limit = if is_over { LAST } else { Duration::MAX };
+            drop(tokio::time::timeout(limit, self.export_once(&receiving)).await);
+        }
+    }
+
+    async fn export_once(&self, receiving: &ReceiverClient) {
+        let refreshed = self.refresh().await.map_err(|failure| failure.message);
+        let sent = match refreshed {
+            Ok(()) => receiving.send_metrics(&self.registry).await,
+            Err(why) => Err(why),
+        };
+        if let Err(why) = sent {
+            tracing::warn!("metrics were not exported: {why}");
+        }
+    }
+
+    /// Counts everything that was stored since the last look.
+    async fn refresh(&self) -> Done<()> {
+        let mut place = self.place.lock().await;
+        let read = self.catch_up(&mut place).await;
+        read.map_err(|error| store::failure(&error))?;
+        gauges::refresh(&self.registry, &self.engine, &mut place.rows).await;
+        let clients = *self.clients.lock();
+        let clients = f64::from(u32::try_from(clients).unwrap_or(u32::MAX));
+        self.registry.set(Metric::FeedClients, &[], clients);
+        if let Some(traces) = &self.traces {
+            gauges::count_spans(&self.registry, &mut place.rows, &traces.read());
+        }
+        Ok(())
+    }
+
+    async fn catch_up(&self, place: &mut Place) -> Result<(), deft_store::Error> {
+        let newest = self.engine.store().newest_event().await?;
+        if newest.saturating_sub(place.position) > MOST_BEHIND {
+            place.position = newest;
+            place.runs.clear();
+        }
+        while place.position < newest {
+            let store = self.engine.store();
+            let events = store.events(None, place.position, PAGE).await?;
+            let Some(last) = events.last().map(|event| event.seq) else {
+                place.position = newest;
+                return Ok(());
+            };
+            for event in &events {
+                self.count(place, event).await?;
+            }
+            place.position = last;
+        }
+        Ok(())
+    }
+
+    async fn count(
+        &self,
+        place: &mut Place,
+        stored: &StoredEvent,
+    ) -> Result<(), deft_store::Error> {
+        if !place.runs.contains_key(&stored.run) {
+            let Some(fold) = self.read_run(stored).await? else {
+                return Ok(());
+            };
+            if place.runs.len() >= MOST_RUNS {
+                place.runs.clear();
+            }
+            place.runs.insert(stored.run.clone(), fold);
+        }
+        let (Some(fold), Ok(event)) = (
+            place.runs.get_mut(&stored.run),
+            serde_json::from_str(&stored.body),
+        ) else {
+            return Ok(());
+        };
+        let ended = fold.apply(stored.at, &event);
+        let names = EngineNames(&self.engine);
+        for activity in &ended {
+            measure(&self.registry, fold.facts(), activity, &names);
+        }
+        if matches!(event, deft_workflow::Event::Finished(_)) {
+            place.runs.remove(&stored.run);
+        }
+        Ok(())
+    }
+
+    /// A run before an event. What happened earlier is not counted here.
+    async fn read_run(&self, before: &StoredEvent) -> Result<Option<RunFold>, deft_store::Error> {
+        let Some(row) = self.engine.store().run(&before.run).await? else {
+            return Ok(None);
+        };
+        let mut fold = RunFold::new(facts(&row), false);
+        if before.kind == "started" || before.kind == "prepared" {
+            return Ok(Some(fold));
+        }
+        let earlier: Vec<PublishedEvent> = self.engine.published(&row, 0).await.unwrap_or_default();
+        for event in earlier.iter().filter(|event| event.seq < before.seq) {
+            drop(fold.apply(event.at, &event.event));
+        }
+        Ok(Some(fold))
+    }
+}
+
+/// How long the last export may take.
+const LAST: Duration = Duration::from_secs(2);
