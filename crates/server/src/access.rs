@@ -1,6 +1,7 @@
 //! Who asks: the token of a request, and what it allows.
 
 use axum::http::{HeaderMap, Uri, header};
+use deft_service::tokens::TokenId;
 use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 
@@ -11,6 +12,8 @@ pub(crate) struct Caller {
     pub(crate) name: String,
     /// What the token allows.
     pub(crate) scope: Scope,
+    /// Its token.
+    pub(crate) token: TokenId,
 }
 
 impl Caller {

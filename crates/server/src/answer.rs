@@ -1,7 +1,7 @@
 //! What a handler answers.
 
 use axum::body::Bytes;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use deft_wire::{Done, Failure};
 use serde::Serialize;
 
@@ -10,6 +10,10 @@ use serde::Serialize;
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) body: Bytes,
+    /// Whether it reports a failure.
+    pub(crate) is_problem: bool,
+    /// Its tag, where that is known already.
+    pub(crate) tag: Option<HeaderValue>,
 }
 
 impl Answer {
@@ -21,6 +25,8 @@ impl Answer {
         Ok(Self {
             status,
             body: body.into(),
+            is_problem: false,
+            tag: None,
         })
     }
 }

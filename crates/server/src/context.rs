@@ -2,8 +2,12 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use deft_service::audit::AuditLog;
+use deft_service::hooks::HookBook;
+use deft_service::runs::Runner;
+use deft_service::telemetry::Metrics;
 use deft_service::tokens::TokenBook;
 use deft_service::{App, Workspace};
 use deft_wire::{Done, Failure};
@@ -13,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
 use crate::mcp::McpService;
+use crate::pages::PageCache;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
 
@@ -20,22 +25,41 @@ use crate::replies::Replies;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
+/// What the configuration allows clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The longest that a client may take to send the head or the body of a request.
+    pub(crate) request_timeout: Duration,
+    /// The most connections at once.
+    pub(crate) connections: usize,
+}
+
 /// The server and the daemon it lives in.
 pub(crate) struct Server {
     pub(crate) app: Arc<App>,
     pub(crate) workspace: Workspace,
+    pub(crate) runner: Runner,
     pub(crate) tokens: TokenBook,
     pub(crate) hosts: AllowedHosts,
     pub(crate) rate: RateLimit,
-    pub(crate) replies: Replies,
+    pub(crate) replies: Arc<Replies>,
+    pub(crate) pages: PageCache,
     pub(crate) hub: Hub,
     pub(crate) audit: AuditLog,
+    pub(crate) limits: Limits,
+    pub(crate) hooks: HookBook,
+    /// Places for deliveries that are being received.
+    pub(crate) receiving: Semaphore,
     /// Places for requests that block a thread.
     pub(crate) threads: Semaphore,
     /// Places for clients of the feed.
     pub(crate) feeds: Arc<Semaphore>,
     /// The service behind `/mcp`, once a client has asked for it.
     pub(crate) mcp: OnceLock<McpService>,
+    /// The figures of the daemon.
+    pub(crate) metrics: Arc<Metrics>,
+    /// Whether `/metrics` needs no token.
+    pub(crate) has_open_metrics: bool,
     /// Told when the daemon stops.
     pub(crate) stop: CancellationToken,
 }

@@ -1,5 +1,6 @@
 //! From an HTTP request to a row of the table: its scope, its key, its body within limits, and the reply.
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use axum::http::header::{
     CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
 };
 use axum::http::{Response, StatusCode};
+use deft_wire::model::{RunOrigin, TraceContext};
+use deft_wire::problem::PROBLEM_TYPE;
 use deft_wire::{Done, Failure};
 use sha2::{Digest, Sha256};
 
@@ -23,9 +26,6 @@ use crate::route::{RawCall, Route, Verb};
 /// The largest body of a request.
 pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// How long a client may take to send the body.
-const BODY_TIME: Duration = Duration::from_secs(10);
-
 /// The longest key.
 const MAX_KEY: usize = 255;
 
@@ -38,13 +38,22 @@ pub(crate) async fn dispatch(
     let id = request.extensions().get::<RequestId>().cloned();
     let id = id.unwrap_or_else(|| RequestId::read(request.headers()));
     let known = request.headers().get(IF_NONE_MATCH).cloned();
-    match carry_out(server, &route, request).await {
+    let origin = RunOrigin {
+        request_id: Some(id.0.clone()),
+        trace: trace(request.headers()).map(Arc::new),
+    };
+    match carry_out(server, &route, origin, request).await {
         Ok(answer) => respond(answer, route.verb == Verb::Get, known.as_ref()),
         Err(failure) => reply::problem(&failure, &id),
     }
 }
 
-async fn carry_out(server: Arc<Server>, route: &Route, mut request: Request) -> Done<Answer> {
+async fn carry_out(
+    server: Arc<Server>,
+    route: &Route,
+    origin: RunOrigin,
+    mut request: Request,
+) -> Done<Answer> {
     let caller = request.extensions().get::<Caller>().cloned();
     let caller = caller.ok_or_else(|| Failure::internal("engine", "a request without a caller"))?;
     caller.check(route.scope)?;
@@ -53,13 +62,14 @@ async fn carry_out(server: Arc<Server>, route: &Route, mut request: Request) -> 
     let uri = request.uri().clone();
     let body = match route.verb {
         Verb::Get | Verb::Delete => Bytes::new(),
-        Verb::Post | Verb::Put => body(request).await?,
+        Verb::Post | Verb::Put => body(request, server.limits.request_timeout).await?,
     };
     let place = format!("{} {}", caller.name, uri);
     let raw = RawCall {
         server: Arc::clone(&server),
         caller,
         key: key.clone(),
+        origin,
         params,
         uri,
         body: body.clone(),
@@ -93,6 +103,12 @@ async fn params(request: &mut Request) -> Done<Vec<(String, String)>> {
         .collect())
 }
 
+/// The headers of W3C trace context. Wrong ones are none, as the rules say.
+fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    TraceContext::parse(text("traceparent")?, text("tracestate")).ok()
+}
+
 /// The header `Idempotency-Key`.
 fn key(headers: &HeaderMap) -> Done<Option<String>> {
     let Some(value) = headers.get("idempotency-key") else {
@@ -106,30 +122,32 @@ fn key(headers: &HeaderMap) -> Done<Option<String>> {
     Ok(Some(text.to_owned()))
 }
 
-/// The body, within limits of size and time.
-async fn body(request: Request) -> Done<Bytes> {
-    let headers = request.headers();
-    let length = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok());
-    let length: Option<usize> = length.and_then(|text| text.parse().ok());
-    if length.is_some_and(|length| length > MAX_BODY) {
-        return Err(too_large());
-    }
-    let is_json = is_json(headers);
-    let read = axum::body::to_bytes(request.into_body(), MAX_BODY);
-    let body = tokio::time::timeout(BODY_TIME, read).await;
-    let body = body.map_err(|_| {
-        let message = format!("the body did not arrive within {} s", BODY_TIME.as_secs());
-        Failure::input("slow_body", message).hint("send it at once")
-    })?;
-    let body = body.map_err(|_| too_large())?;
+/// The body, which has to be JSON.
+async fn body(request: Request, time: Duration) -> Done<Bytes> {
+    let is_json = is_json(request.headers());
+    let body = read_body(request, MAX_BODY, time).await?;
     if !body.is_empty() && !is_json {
         let message = "the body is not marked as JSON";
         return Err(Failure::input("media_type", message)
             .hint("send the header `Content-Type: application/json`"));
     }
     Ok(body)
+}
+
+/// A body within limits of size and time.
+pub(crate) async fn read_body(request: Request, most: usize, time: Duration) -> Done<Bytes> {
+    let length = request.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length > most) {
+        return Err(too_large(most));
+    }
+    let read = axum::body::to_bytes(request.into_body(), most);
+    let body = tokio::time::timeout(time, read).await;
+    let body = body.map_err(|_| {
+        let message = format!("the body did not arrive within {} s", time.as_secs_f32());
+        Failure::input("slow_body", message).hint("send it at once")
+    })?;
+    body.map_err(|_| too_large(most))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -140,8 +158,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-fn too_large() -> Failure {
-    let message = format!("the body is larger than {} MiB", MAX_BODY / 1024 / 1024);
+fn too_large(most: usize) -> Failure {
+    let message = format!("the body is larger than {} MiB", most / 1024 / 1024);
     Failure::input("body_too_large", message).hint("send less, or name a file in the inputs")
 }
 
@@ -149,9 +167,14 @@ fn too_large() -> Failure {
 fn respond(answer: Answer, is_read: bool, known: Option<&HeaderValue>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = answer.status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    if is_read && let Some(tag) = tag(&answer.body) {
+    let kind = if answer.is_problem {
+        PROBLEM_TYPE
+    } else {
+        "application/json"
+    };
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    if is_read && let Some(tag) = answer.tag.or_else(|| tag(&answer.body)) {
         let same = known.is_some_and(|known| matches(known, &tag));
         response.headers_mut().insert(ETAG, tag);
         if same {
@@ -163,14 +186,17 @@ fn respond(answer: Answer, is_read: bool, known: Option<&HeaderValue>) -> Respon
     response
 }
 
-fn tag(body: &[u8]) -> Option<HeaderValue> {
+pub(crate) fn tag(body: &[u8]) -> Option<HeaderValue> {
     let digest: [u8; 32] = Sha256::digest(body).into();
-    let hex: String = digest[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
     // Weak, because the reply may be compressed.
-    HeaderValue::from_str(&format!("W/\"{hex}\"")).ok()
+    let mut text = String::with_capacity(36);
+    text.push_str("W/\"");
+    for byte in &digest[..16] {
+        // A text takes everything that is written to it.
+        let _written = write!(text, "{byte:02x}");
+    }
+    text.push('"');
+    HeaderValue::from_str(&text).ok()
 }
 
 fn matches(known: &HeaderValue, tag: &HeaderValue) -> bool {

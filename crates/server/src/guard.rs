@@ -9,7 +9,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{Method, Response};
 use axum::middleware::Next;
-use deft_service::tokens::TokenOwner;
+use deft_service::tokens::{TokenId, TokenOwner};
 use deft_wire::Done;
 use deft_wire::token::{AuditEntry, TokenScope as Scope};
 use jiff::Timestamp;
@@ -17,8 +17,8 @@ use jiff::Timestamp;
 use crate::access::{self, Caller};
 use crate::context::{Peer, Server};
 use crate::rate::RequestKind;
-use crate::reply;
 use crate::request_id::{HEADER, RequestId};
+use crate::{hooks, metrics, reply, revocation};
 
 /// Pages that need no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
@@ -50,7 +50,7 @@ pub(crate) async fn guard(
     let id = RequestId::read(request.headers());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let mut response = match admit(&server, &request) {
+    let mut response = match admit(&server, &request, peer) {
         Ok(caller) => {
             let mut audited = (!is_read(&method)).then(|| AuditedRequest {
                 server: &server,
@@ -63,9 +63,10 @@ pub(crate) async fn guard(
                     request_id: id.0.clone(),
                 },
             });
-            request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(caller.clone());
             request.extensions_mut().insert(id.clone());
             let response = next.run(request).await;
+            let response = revocation::end_with_token(&server, caller, response);
             if let Some(audited) = &mut audited {
                 audited.entry.status = response.status().as_u16();
             }
@@ -85,25 +86,33 @@ pub(crate) async fn guard(
     response
 }
 
-fn admit(server: &Server, request: &Request) -> Done<Caller> {
+fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     let (headers, uri) = (request.headers(), request.uri());
     server.hosts.check(headers, uri)?;
-    if OPEN.contains(&uri.path()) {
-        return Ok(Caller {
-            name: "anyone".to_owned(),
-            scope: Scope::Read,
-        });
-    }
     let now = Instant::now();
+    let is_open_metrics = uri.path() == metrics::PATH && server.has_open_metrics;
+    if OPEN.contains(&uri.path()) || is_open_metrics {
+        return Ok(unnamed("anyone"));
+    }
+    if uri.path().starts_with(hooks::PREFIX) {
+        // Each address has its own bucket, so that a stranger does not keep deliveries of others out.
+        let sender = format!("hook {}", peer.0.ip());
+        server.rate.check(&sender, RequestKind::WithoutToken, now)?;
+        return Ok(unnamed("hook"));
+    }
     let token = access::token(headers, uri);
     let found = token.and_then(|token| {
         let found = server.tokens.find(&token);
         found.ok_or_else(|| access::unauthorized("the token is not valid"))
     });
     let caller = match found {
-        Ok(TokenOwner { name, scope }) => Caller { name, scope },
+        Ok(TokenOwner { name, scope, id }) => Caller {
+            name,
+            scope,
+            token: id,
+        },
         Err(failure) => {
-            server.rate.check("", RequestKind::Refused, now)?;
+            server.rate.check("", RequestKind::WithoutToken, now)?;
             return Err(failure);
         }
     };
@@ -114,6 +123,15 @@ fn admit(server: &Server, request: &Request) -> Done<Caller> {
     };
     server.rate.check(&caller.name, kind, now)?;
     Ok(caller)
+}
+
+/// A caller without a token.
+fn unnamed(name: &str) -> Caller {
+    Caller {
+        name: name.to_owned(),
+        scope: Scope::Read,
+        token: TokenId::default(),
+    }
 }
 
 fn is_read(method: &Method) -> bool {

@@ -13,16 +13,26 @@ use crate::reply;
 
 /// The process answers.
 pub(crate) async fn healthz() -> Response<Body> {
-    reply::json(StatusCode::OK, &HealthView { ok: true })
+    reply::json(StatusCode::OK, &health(Vec::new()))
 }
 
-/// The store answers, and the daemon is not about to stop.
+/// The store answers, the scheduler runs, and the daemon is not about to stop.
 pub(crate) async fn readyz(State(server): State<Arc<Server>>) -> Response<Body> {
-    let works = !server.stop.is_cancelled() && deft_service::status::is_ready(&server.app).await;
-    let status = if works {
+    let mut reasons = deft_service::status::obstacles(&server.app).await;
+    if server.stop.is_cancelled() {
+        reasons.push("deft is about to stop".to_owned());
+    }
+    let status = if reasons.is_empty() {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
-    reply::json(status, &HealthView { ok: works })
+    reply::json(status, &health(reasons))
+}
+
+fn health(reasons: Vec<String>) -> HealthView {
+    HealthView {
+        ok: reasons.is_empty(),
+        reasons,
+    }
 }

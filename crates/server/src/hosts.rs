@@ -3,6 +3,7 @@
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
+use deft_service::daemon::ServerConfig;
 use deft_wire::{Done, Failure};
 
 /// Names of this machine that every listener accepts.
@@ -10,20 +11,22 @@ pub(crate) const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The names that a request may use.
 pub(crate) struct AllowedHosts {
-    configured: String,
+    configured: Vec<String>,
 }
 
 impl AllowedHosts {
-    /// The names of this machine, and the one in `server.listen`.
-    pub(crate) fn new(listen: &str) -> Self {
+    /// The names of this machine, the one in `server.listen`, and those in `server.hosts`.
+    pub(crate) fn new(config: &ServerConfig) -> Self {
+        let listen = config.listen.as_str();
         let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
+        let all = config.hosts.iter().map(String::as_str).chain([host]);
         Self {
-            configured: host.to_lowercase(),
+            configured: all.map(str::to_lowercase).collect(),
         }
     }
 
-    /// The name in `server.listen`.
-    pub(crate) fn configured(&self) -> &str {
+    /// The names in the configuration.
+    pub(crate) fn configured(&self) -> &[String] {
         &self.configured
     }
 
@@ -56,7 +59,7 @@ impl AllowedHosts {
         let host = host.ok_or_else(|| forbidden_host("the request needs one header `Host`"))?;
         let name = host.host().to_lowercase();
         let has_user = host.as_str().contains('@');
-        if !has_user && (LOOPBACK.contains(&name.as_str()) || name == self.configured) {
+        if !has_user && (LOOPBACK.contains(&name.as_str()) || self.configured.contains(&name)) {
             return Ok(host);
         }
         Err(forbidden_host(&format!(
@@ -70,7 +73,7 @@ fn is_same(one: &Authority, other: &Authority) -> bool {
 }
 
 fn forbidden_host(message: &str) -> Failure {
-    let hint = "use `127.0.0.1`, `localhost` or the host in `server.listen`";
+    let hint = "use `127.0.0.1` or `localhost`, or add the name to `server.hosts`";
     Failure::input("forbidden_host", message).hint(hint)
 }
 
@@ -86,7 +89,9 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
-        let hosts = AllowedHosts::new("deft.local:9876");
+        let hosts = AllowedHosts {
+            configured: vec!["deft.example.com".to_owned(), "deft.local".to_owned()],
+        };
         match hosts.check(&headers, &uri.parse().unwrap()) {
             Ok(()) => "ok",
             Err(failure) => failure.code,
@@ -95,7 +100,13 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_are_accepted() {
-        for host in ["127.0.0.1:9876", "LOCALHOST", "[::1]:80", "deft.local:1"] {
+        for host in [
+            "127.0.0.1:9876",
+            "LOCALHOST",
+            "[::1]:80",
+            "deft.local:1",
+            "Deft.example.com",
+        ] {
             assert_eq!(verdict("/x", &[host], None), "ok", "{host}");
         }
         for host in [

@@ -1,16 +1,23 @@
 //! The one reader of the store for all clients.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::extract::ws::Utf8Bytes;
 use deft_service::App;
 use deft_service::runs::{self, EventBell};
 use deft_wire::event::EventView;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How many events a client may fall behind before it has to read the store again.
 const BUFFER: usize = 1024;
+
+/// The shortest time between two looks: with many clients and many events, each client gets several events with one
+/// write. An event that comes alone is handed out at once.
+const PACE: Duration = Duration::from_millis(10);
 
 /// How many events are read at once.
 pub(crate) const PAGE: u32 = 500;
@@ -21,7 +28,8 @@ pub(crate) struct FeedEvent {
     pub(crate) seq: u64,
     pub(crate) run: String,
     pub(crate) skill: String,
-    pub(crate) text: String,
+    /// As bytes that all clients share.
+    pub(crate) text: Utf8Bytes,
 }
 
 impl From<EventView> for FeedEvent {
@@ -30,7 +38,7 @@ impl From<EventView> for FeedEvent {
             seq: event.seq,
             run: event.execution_id.to_string(),
             // An event is made of texts and numbers, so it can always be written.
-            text: serde_json::to_string(&event).unwrap_or_default(),
+            text: serde_json::to_string(&event).unwrap_or_default().into(),
             skill: event.skill,
         }
     }
@@ -92,8 +100,10 @@ impl Hub {
                 self.wanted.notified().await;
                 continue;
             }
+            let looked = Instant::now();
             self.hand_out(app).await;
             bell.wait().await;
+            tokio::time::sleep_until(looked + PACE).await;
         }
     }
 

@@ -5,41 +5,53 @@
 
 mod access;
 mod answer;
+#[cfg(test)]
+mod command_tests;
 mod context;
 mod dispatch;
 mod feed;
 mod guard;
 mod health;
+mod hooks;
 mod hosts;
 mod hub;
 mod listen;
 pub mod mcp;
+mod metrics;
 mod mount;
 mod openapi;
 #[cfg(test)]
 mod openapi_tests;
+mod pages;
+mod places;
 mod rate;
 mod replies;
 mod reply;
 mod request_id;
+mod revocation;
 mod route;
 mod router;
 mod routes;
+mod stall;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use deft_service::audit::AuditLog;
-use deft_service::daemon::{Guest, Host};
+use deft_service::daemon::{Guest, Host, ServerConfig};
+use deft_service::hooks::HookBook;
+use deft_service::kept_replies::ReplyFiles;
+use deft_service::tls::{TlsBook, TlsFiles};
 use deft_service::tokens::TokenBook;
 use deft_wire::Done;
 use deft_wire::listener::ListenerState;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::context::{FEEDS, Server, THREADS};
+use crate::context::{FEEDS, Limits, Server, THREADS};
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
+use crate::pages::PageCache;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
 
@@ -49,8 +61,8 @@ pub fn start(host: Host) -> Guest {
         return Guest::default();
     }
     match begin(host) {
-        Ok((address, task)) => Guest {
-            state: Some(ListenerState::at(format!("http://{address}"))),
+        Ok((url, task)) => Guest {
+            state: Some(ListenerState::at(url)),
             task: Some(task),
         },
         Err(failure) => {
@@ -67,26 +79,53 @@ pub fn start(host: Host) -> Guest {
     }
 }
 
-fn begin(host: Host) -> Done<(SocketAddr, JoinHandle<()>)> {
-    let (listener, address) = listen::bind(&host.config.listen)?;
+fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
+    let config = &host.config;
+    let tls = TlsFiles::from_config(config)?
+        .map(TlsBook::open)
+        .transpose()?;
+    let (listener, address) = listen::bind(&config.listen, tls.is_some())?;
+    let url = public_url(config, address, tls.is_some());
     let home = host.app.home().to_owned();
     let server = Arc::new(Server {
         app: host.app,
         workspace: host.workspace,
+        runner: host.runner,
         tokens: TokenBook::open(&home)?,
-        hosts: AllowedHosts::new(&host.config.listen),
-        rate: RateLimit::default(),
-        replies: Replies::default(),
+        hosts: AllowedHosts::new(config),
+        rate: RateLimit::new(config.reads_per_second, config.changes_per_second),
+        replies: Replies::new(ReplyFiles::open(&home)),
+        pages: PageCache::default(),
         hub: Hub::new(),
         audit: AuditLog::open(&home, host.log_limits),
+        limits: Limits {
+            request_timeout: config.request_timeout,
+            connections: config.max_connections,
+        },
+        hooks: HookBook::open(&home),
+        receiving: Semaphore::new(hooks::RECEIVING),
         threads: Semaphore::new(THREADS),
         feeds: Arc::new(Semaphore::new(FEEDS)),
         mcp: OnceLock::new(),
+        metrics: host.metrics,
+        has_open_metrics: host.open_metrics && address.ip().is_loopback(),
         stop: host.stop,
     });
     let task = tokio::spawn(async move {
         let followed = server.hub.follow(&server.app, &server.stop);
-        tokio::join!(listen::serve(listener, &server), followed);
+        tokio::join!(listen::serve(listener, tls, &server), followed);
     });
-    Ok((address, task))
+    Ok((url, task))
+}
+
+/// The address for clients: with the first name of the configuration, which the certificate has; on an address that
+/// stands for all of them, this machine.
+fn public_url(config: &ServerConfig, address: SocketAddr, is_encrypted: bool) -> String {
+    let scheme = if is_encrypted { "https" } else { "http" };
+    let port = address.port();
+    match config.hosts.first() {
+        Some(host) => format!("{scheme}://{host}:{port}"),
+        None if address.ip().is_unspecified() => format!("{scheme}://127.0.0.1:{port}"),
+        None => format!("{scheme}://{address}"),
+    }
 }

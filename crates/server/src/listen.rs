@@ -1,33 +1,42 @@
 //! The listener: where it may listen, how many connections it takes, how long it waits for them.
 
-use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs};
+use std::convert::Infallible;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use deft_service::tls::TlsBook;
+use deft_wire::problem::PROBLEM_TYPE;
 use deft_wire::{Done, Failure};
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig as TlsConfig;
+use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::add_extension::AddExtension;
 
 use crate::context::{Peer, Server};
+use crate::places::{BusyBody, Place, Places};
 use crate::router;
-
-/// How long a client may take to send the head of a request.
-const HEADERS: Duration = Duration::from_secs(10);
+use crate::stall::StallGuard;
 
 /// The largest head of a request, and how much of a reply is buffered.
 const BUFFER: usize = 64 * 1024;
 
-/// The most connections at once.
-const CONNECTIONS: usize = 512;
+/// How many connections may wait to be accepted; a burst beyond that costs its clients a second.
+const BACKLOG: u32 = 1024;
+
+/// How long a client may accept nothing of a reply.
+const ACCEPTS: Duration = Duration::from_secs(30);
 
 /// How long requests that are under way may take once the daemon stops.
 const GRACE: Duration = Duration::from_secs(2);
@@ -35,34 +44,46 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait when the host has no socket to give.
 const NO_SOCKET: Duration = Duration::from_millis(100);
 
-/// What a client gets for which there is no place.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+/// The first byte of TLS.
+const HANDSHAKE: u8 = 22;
 
-/// Takes an address of this machine.
-pub(crate) fn bind(listen: &str) -> Done<(TcpListener, SocketAddr)> {
+/// What a client gets that does not encrypt where it has to.
+const NOT_ENCRYPTED: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\
+    Content-Length: 37\r\n\r\nthis address is encrypted: use https\n";
+
+/// Takes an address. One that other machines can reach is taken only if connections are encrypted.
+pub(crate) fn bind(listen: &str, is_encrypted: bool) -> Done<(TcpListener, SocketAddr)> {
     let found = listen.to_socket_addrs();
     let found = found.map(Iterator::collect::<Vec<_>>).map_err(|problem| {
         let message = format!("`server.listen`: cannot find `{listen}`: {problem}");
         Failure::input("listen", message).hint("use an address such as `127.0.0.1:9876`")
     })?;
-    if found.is_empty() || !found.iter().all(|address| address.ip().is_loopback()) {
+    let is_local = found.iter().all(|address| address.ip().is_loopback());
+    if !is_local && !is_encrypted {
         let message = format!(
-            "`server.listen` is `{listen}`, which other machines can reach, and deft does not encrypt yet"
+            "`server.listen` is `{listen}`, which other machines can reach, and there is no certificate"
         );
-        let hint =
-            "listen on `127.0.0.1:9876`; other machines come in by a tunnel such as `ssh -L`";
+        let hint = "set `server.tls_cert` and `server.tls_key`, or listen on `127.0.0.1:9876`";
         return Err(Failure::input("not_loopback", message).hint(hint));
     }
-    let bound = found.iter().map(StdListener::bind).reduce(Result::or);
+    let bound = found.into_iter().map(open).reduce(Result::or);
     let listener = bound.unwrap_or_else(|| Err(ErrorKind::NotFound.into()));
-    let listener = listener.and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        TcpListener::from_std(listener)
-    });
     let listener = listener.map_err(|problem| taken(listen, &problem))?;
     let address = listener.local_addr();
     let address = address.map_err(|problem| taken(listen, &problem))?;
     Ok((listener, address))
+}
+
+fn open(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 fn taken(listen: &str, problem: &std::io::Error) -> Failure {
@@ -75,11 +96,23 @@ fn taken(listen: &str, problem: &std::io::Error) -> Failure {
     Failure::input("listen", message).hint("use an address such as `127.0.0.1:9876`")
 }
 
+/// Answers on connections, which share it.
+struct Answerer {
+    router: Router,
+    stop: CancellationToken,
+    request_timeout: Duration,
+}
+
 /// Answers until the daemon stops.
-pub(crate) async fn serve(listener: TcpListener, server: &Arc<Server>) {
+pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &Arc<Server>) {
     let stop = server.stop.clone();
-    let router = router::build(server);
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Places::new(server.limits.connections);
+    let full = full_reply(server.limits.connections);
+    let answerer = Arc::new(Answerer {
+        router: router::build(server),
+        stop: stop.clone(),
+        request_timeout: server.limits.request_timeout,
+    });
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
@@ -91,51 +124,112 @@ pub(crate) async fn serve(listener: TcpListener, server: &Arc<Server>) {
             tokio::time::sleep(NO_SOCKET).await;
             continue;
         };
-        match Arc::clone(&places).try_acquire_owned() {
-            Ok(place) => {
-                let router = AddExtension::new(router.clone(), Peer(peer));
-                let stop = stop.clone();
-                connections.spawn(async move {
-                    answer(stream, router, stop).await;
-                    drop(place);
-                });
+        let Some(place) = places.take() else {
+            // A socket that cannot take so few bytes gets nothing, and neither does one that expects TLS.
+            if tls.is_none() {
+                drop(stream.try_write(full.as_bytes()));
             }
-            // A socket that cannot take so few bytes gets nothing.
-            Err(_) => drop(stream.try_write(FULL)),
-        }
+            continue;
+        };
+        let (answerer, tls) = (Arc::clone(&answerer), tls.as_ref().map(TlsBook::current));
+        connections.spawn(async move {
+            let place = Arc::new(place);
+            tokio::select! {
+                () = answerer.greet(stream, Peer(peer), tls, &place) => {}
+                () = place.lost() => tracing::debug!("an idle connection makes room"),
+            }
+        });
     }
-    drop((listener, router));
+    drop((listener, answerer));
     connections.close();
     connections.wait().await;
 }
 
-/// Serves one connection. A request that is under way when the daemon stops is answered, unless it takes long.
-async fn answer(stream: TcpStream, router: AddExtension<Router, Peer>, stop: CancellationToken) {
-    // Small replies are sent at once; where that cannot be set they are sent all the same.
-    drop(stream.set_nodelay(true));
-    let service = TowerToHyperService::new(router);
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS)
-        .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    let mut connection = pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => Some(ended),
-        () = stop.cancelled() => None,
-    };
-    let ended = match ended {
-        Some(ended) => ended,
-        None => {
-            connection.as_mut().graceful_shutdown();
-            // What takes longer is cut off.
-            tokio::time::timeout(GRACE, connection)
-                .await
-                .unwrap_or(Ok(()))
+/// What a client gets for which there is no place.
+fn full_reply(most: usize) -> String {
+    let message = format!("requests are under way on all {most} connections");
+    let failure = Failure::input("too_many_connections", message)
+        .hint("try again in a second; `server.max_connections` allows more");
+    let body = serde_json::to_string(&failure.problem(None)).unwrap_or_default();
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\
+         Content-Type: {PROBLEM_TYPE}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+impl Answerer {
+    /// Serves one connection, which is encrypted if there is a certificate.
+    async fn greet(
+        &self,
+        stream: TcpStream,
+        peer: Peer,
+        tls: Option<Arc<TlsConfig>>,
+        place: &Arc<Place>,
+    ) {
+        // Small replies are sent at once; where that cannot be set they are sent all the same.
+        drop(stream.set_nodelay(true));
+        let Some(tls) = tls else {
+            return self.answer(stream, peer, place).await;
+        };
+        match tokio::time::timeout(self.request_timeout, shake_hands(stream, tls)).await {
+            Ok(Ok(stream)) => self.answer(stream, peer, place).await,
+            Ok(Err(problem)) => tracing::debug!(%problem, "a connection was not encrypted"),
+            Err(_) => tracing::debug!("a connection was not encrypted in time"),
         }
-    };
-    if let Err(problem) = ended {
-        tracing::debug!(%problem, "a connection ended early");
     }
+
+    /// Answers on a connection. A request that is under way when the daemon stops is answered, unless it takes long.
+    async fn answer<S>(&self, stream: S, peer: Peer, place: &Arc<Place>)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let router = AddExtension::new(self.router.clone(), peer);
+        let router = TowerToHyperService::new(router);
+        let place = Arc::clone(place);
+        let service = service_fn(move |request| {
+            let busy = place.begin();
+            let answered = router.call(request);
+            async move {
+                let response = answered.await?;
+                Ok::<_, Infallible>(response.map(|body| BusyBody::new(body, busy)))
+            }
+        });
+        let stream = TokioIo::new(StallGuard::new(stream, ACCEPTS));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.request_timeout)
+            .max_buf_size(BUFFER)
+            .serve_connection(stream, service)
+            .with_upgrades();
+        let mut connection = pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => Some(ended),
+            () = self.stop.cancelled() => None,
+        };
+        let ended = match ended {
+            Some(ended) => ended,
+            None => {
+                connection.as_mut().graceful_shutdown();
+                // What takes longer is cut off.
+                tokio::time::timeout(GRACE, connection)
+                    .await
+                    .unwrap_or(Ok(()))
+            }
+        };
+        if let Err(problem) = ended {
+            tracing::debug!(%problem, "a connection ended early");
+        }
+    }
+}
+
+/// Begins TLS. A client that does not speak it is told so.
+async fn shake_hands(stream: TcpStream, tls: Arc<TlsConfig>) -> io::Result<TlsStream<TcpStream>> {
+    let mut first = [0];
+    let read = stream.peek(&mut first).await?;
+    if read == 1 && first != [HANDSHAKE] {
+        drop(stream.try_write(NOT_ENCRYPTED));
+        return Err(io::Error::other("the client does not speak TLS"));
+    }
+    TlsAcceptor::from(tls).accept(stream).await
 }

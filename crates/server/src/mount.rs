@@ -4,14 +4,15 @@
 
 use std::sync::Arc;
 
-use axum::RequestExt;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::http::Response;
+use deft_wire::Done;
 use deft_wire::token::TokenScope;
 
 use crate::access::Caller;
 use crate::context::Server;
+use crate::dispatch::{MAX_BODY, read_body};
 use crate::mcp::{self, McpServer};
 use crate::reply;
 use crate::request_id::RequestId;
@@ -23,14 +24,27 @@ pub(crate) async fn serve(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response<Body> {
-    if let Err(failure) = caller.check(TokenScope::Run) {
-        return reply::problem(&failure, &id);
-    }
+    let allowed = caller.check(TokenScope::Run);
+    let read = match allowed {
+        Ok(()) => read(&server, request).await,
+        Err(failure) => Err(failure),
+    };
+    let request = match read {
+        Ok(request) => request,
+        Err(failure) => return reply::problem(&failure, &id),
+    };
     let service = server.mcp.get_or_init(|| {
         let handler = McpServer::new(Arc::clone(&server.app));
-        let hosts = [server.hosts.configured().to_owned()];
-        mcp::service(handler, &hosts, server.stop.clone())
+        mcp::service(handler, server.hosts.configured(), server.stop.clone())
     });
-    let response = service.clone().handle(request.with_limited_body()).await;
+    let response = service.clone().handle(request).await;
     response.map(Body::new)
+}
+
+/// The request with all of its body, which has the limits of every body.
+async fn read(server: &Server, request: Request) -> Done<Request> {
+    let (head, body) = request.into_parts();
+    let whole = Request::from_parts(head.clone(), body);
+    let body = read_body(whole, MAX_BODY, server.limits.request_timeout).await?;
+    Ok(Request::from_parts(head, Body::from(body)))
 }

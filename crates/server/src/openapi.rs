@@ -1,5 +1,6 @@
 //! `/api/openapi.json`: OpenAPI 3.1 of the table of routes. Its schemas are those of the types of `wire`.
 
+use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -21,6 +22,8 @@ pub(crate) fn document(routes: &[Route]) -> Value {
     for (path, operation) in other_paths() {
         paths.insert(path.to_owned(), json!({"get": operation}));
     }
+    let receipt = replies.subschema_for::<deft_wire::hook::HookReceipt>();
+    paths.insert("/hooks/{name}".to_owned(), json!({"post": hook(&receipt)}));
     let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
     json!({
         "openapi": "3.1.0",
@@ -83,6 +86,27 @@ fn other_paths() -> [(&'static str, Value); 3] {
     ]
 }
 
+/// Deliveries to hooks: signed, in the shape of their sender.
+fn hook(receipt: &Schema) -> Value {
+    json!({
+        "operationId": "post_hooks_name",
+        "summary": "Take a signed delivery, which fires the skills that name the hook",
+        "tags": ["hooks"],
+        "security": [],
+        "parameters": [{
+            "name": "name", "in": "path", "required": true, "schema": {"type": "string", "minLength": 1},
+        }],
+        "requestBody": {"required": false, "content": {
+            "application/json": {"schema": {}},
+            "application/x-www-form-urlencoded": {"schema": {"type": "object"}},
+        }},
+        "responses": {
+            "202": {"description": "Accepted.", "content": {"application/json": {"schema": receipt}}},
+            "default": {"$ref": "#/components/responses/problem"},
+        },
+    })
+}
+
 fn word(verb: Verb) -> &'static str {
     match verb {
         Verb::Get => "get",
@@ -101,6 +125,17 @@ fn operation(route: &Route, replies: &mut SchemaGenerator) -> Value {
             "content": {"application/json": {"schema": reply}},
         });
         responses.insert(status.to_string(), shape);
+    }
+    if let Some(refusal) = route.refusal {
+        let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
+        let shape = json!({
+            "description": "It was tried and failed.",
+            "content": {
+                "application/json": {"schema": refusal(replies)},
+                deft_wire::problem::PROBLEM_TYPE: {"schema": problem},
+            },
+        });
+        responses.insert("422".to_owned(), shape);
     }
     let problem = json!({"$ref": "#/components/responses/problem"});
     responses.insert("default".to_owned(), problem);

@@ -16,24 +16,17 @@ pub(crate) enum RequestKind {
     Read,
     /// It may change something.
     Change,
-    /// It has no valid token.
-    Refused,
+    /// It has no valid token, or needs none.
+    WithoutToken,
 }
 
-impl RequestKind {
-    /// How many are allowed within a second.
-    fn per_second(self) -> f64 {
-        match self {
-            Self::Read => 20_000.0,
-            Self::Change => 2_000.0,
-            Self::Refused => 100.0,
-        }
-    }
-}
+/// How many requests without a valid token are allowed within a second.
+const WITHOUT_TOKEN: u32 = 100;
 
 /// The buckets of all callers.
-#[derive(Default)]
 pub(crate) struct RateLimit {
+    reads_per_second: u32,
+    changes_per_second: u32,
     buckets: Mutex<HashMap<(String, RequestKind), Bucket>>,
 }
 
@@ -43,9 +36,27 @@ struct Bucket {
 }
 
 impl RateLimit {
+    /// Limits for the requests of each token.
+    pub(crate) fn new(reads_per_second: u32, changes_per_second: u32) -> Self {
+        Self {
+            reads_per_second,
+            changes_per_second,
+            buckets: Mutex::default(),
+        }
+    }
+
+    /// How many are allowed within a second.
+    fn per_second(&self, kind: RequestKind) -> f64 {
+        f64::from(match kind {
+            RequestKind::Read => self.reads_per_second,
+            RequestKind::Change => self.changes_per_second,
+            RequestKind::WithoutToken => WITHOUT_TOKEN,
+        })
+    }
+
     /// Takes a place for a request, or says that there were too many.
     pub(crate) fn check(&self, caller: &str, kind: RequestKind, now: Instant) -> Done<()> {
-        let most = kind.per_second();
+        let most = self.per_second(kind);
         let mut buckets = self.buckets.lock();
         if buckets.len() >= MOST {
             buckets.retain(|_, bucket| now.duration_since(bucket.seen).as_secs() < 2);
@@ -75,12 +86,13 @@ mod tests {
 
     #[test]
     fn a_bucket_empties_and_refills() {
-        let limit = RateLimit::default();
+        let limit = RateLimit::new(5, 2);
         let now = Instant::now();
-        let ask = |caller: &str, at| limit.check(caller, RequestKind::Refused, at).is_ok();
+        let ask = |caller: &str, at| limit.check(caller, RequestKind::WithoutToken, at).is_ok();
         assert_eq!((0..200).filter(|_| ask("a", now)).count(), 100);
         assert!(ask("b", now));
-        assert!(limit.check("a", RequestKind::Read, now).is_ok());
+        let read = || limit.check("a", RequestKind::Read, now).is_ok();
+        assert_eq!((0..10).filter(|_| read()).count(), 5);
         let later = now + Duration::from_millis(100);
         assert_eq!((0..200).filter(|_| ask("a", later)).count(), 10);
     }

@@ -1,135 +1,244 @@
 //! Replies to requests with an `Idempotency-Key`: the same request gets the same reply for a day, and is carried out
-//! once.
+//! once, also across a restart. Files hold the replies; memory only keeps two requests with one key apart.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Weak};
+use std::time::SystemTime;
 
+use axum::http::StatusCode;
+use deft_service::kept_replies::{KeptReply, LARGEST, ReplyFiles, StoredReply, is_over};
 use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::answer::Answer;
 
-/// How long a reply is kept.
-const KEPT: Duration = Duration::from_hours(24);
-
 /// The most replies that are kept.
 const MOST: usize = 2_000;
 
-/// The largest reply that is kept; a larger one is made again.
-const LARGEST: usize = 256 * 1024;
-
-type Slot = Arc<AsyncMutex<Option<KeptReply>>>;
+/// Held by the request that a key belongs to at the moment.
+type Turn = AsyncMutex<()>;
 
 /// The replies of the last day.
-#[derive(Default)]
 pub(crate) struct Replies {
-    known: Mutex<ReplyTable>,
+    files: ReplyFiles,
+    state: Mutex<ReplyTable>,
 }
 
 #[derive(Default)]
 struct ReplyTable {
-    slots: HashMap<String, Slot>,
-    /// The keys, oldest first.
-    order: VecDeque<(Instant, String)>,
-}
-
-struct KeptReply {
-    body: [u8; 32],
-    result: Done<Answer>,
+    turns: HashMap<String, Weak<Turn>>,
+    /// The keys that have files, oldest first.
+    order: VecDeque<(SystemTime, String)>,
 }
 
 impl Replies {
+    /// The replies of a home.
+    pub(crate) fn new(files: ReplyFiles) -> Arc<Self> {
+        let known = files.list().into_iter();
+        let order = known.map(|(key, at)| (at, key)).collect();
+        Arc::new(Self {
+            files,
+            state: Mutex::new(ReplyTable {
+                order,
+                ..ReplyTable::default()
+            }),
+        })
+    }
+
     /// The kept reply, or that of `work`. A second request waits for the first one.
     pub(crate) async fn once(
-        &self,
+        self: &Arc<Self>,
         key: &str,
         body: &[u8],
         work: BoxFuture<'static, Done<Answer>>,
     ) -> Done<Answer> {
-        let slot = self.slot(key, Instant::now());
-        let mut kept = slot.lock().await;
-        let digest: [u8; 32] = Sha256::digest(body).into();
-        if let Some(kept) = &*kept {
-            if kept.body != digest {
-                let message = "this `Idempotency-Key` belongs to a request with another body";
-                return Err(Failure::input("key_taken", message).hint("use a new key"));
-            }
-            return kept.result.clone();
+        let key = hex(key.as_bytes());
+        let turn = self.turn(&key);
+        let _held = turn.lock().await;
+        let body = hex(body);
+        if let Some(kept) = self.begin(&key, &body).await? {
+            return repeat(kept, &body);
         }
         let result = work.await;
-        // A fault of deft itself may be over when the client tries again.
-        let is_final = match &result {
-            Ok(answer) => answer.body.len() <= LARGEST,
-            Err(failure) => failure.status().number() < 500,
-        };
-        if is_final {
-            *kept = Some(KeptReply {
-                body: digest,
-                result: result.clone(),
-            });
-        }
+        self.finish(key, body, &result).await;
         result
     }
 
-    fn slot(&self, key: &str, now: Instant) -> Slot {
-        let mut known = self.known.lock();
-        while let Some((since, oldest)) = known.order.front() {
-            let is_old = now.saturating_duration_since(*since) > KEPT;
-            if !is_old && known.order.len() < MOST {
+    /// What is known of the key. If nothing is, the request is noted.
+    async fn begin(self: &Arc<Self>, key: &str, body: &str) -> Done<Option<KeptReply>> {
+        let (key, body) = (key.to_owned(), body.to_owned());
+        self.block(move |replies| {
+            if let Some(kept) = replies.files.read(&key)? {
+                return Ok(Some(kept));
+            }
+            replies.make_room();
+            let kept = KeptReply { body, reply: None };
+            replies.files.write(&key, &kept)?;
+            let mut state = replies.state.lock();
+            state.order.push_back((Timestamp::now().into(), key));
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Keeps a reply, unless it may be another one when the client tries again.
+    async fn finish(self: &Arc<Self>, key: String, body: String, result: &Done<Answer>) {
+        let reply = match result {
+            Ok(answer) => StoredReply {
+                status: answer.status.as_u16(),
+                text: String::from_utf8_lossy(&answer.body).into_owned(),
+                is_problem: false,
+            },
+            Err(failure) => StoredReply {
+                status: failure.status().number(),
+                text: serde_json::to_string(&failure.problem(None)).unwrap_or_default(),
+                is_problem: true,
+            },
+        };
+        let is_final = reply.status < 500 && reply.text.len() <= LARGEST;
+        let kept = self.block(move |replies| {
+            let reply = Some(reply);
+            if is_final {
+                return replies.files.write(&key, &KeptReply { body, reply });
+            }
+            replies.files.remove(&key);
+            Ok(())
+        });
+        if let Err(failure) = kept.await {
+            tracing::warn!("a reply is not kept: {}", failure.message);
+        }
+    }
+
+    /// Removes what is too old, and the oldest if there are too many.
+    fn make_room(&self) {
+        let mut state = self.state.lock();
+        while let Some((at, key)) = state.order.front() {
+            if !is_over(*at) && state.order.len() < MOST {
                 break;
             }
-            let oldest = oldest.clone();
-            known.order.pop_front();
-            known.slots.remove(&oldest);
+            self.files.remove(key);
+            state.order.pop_front();
         }
-        if let Some(slot) = known.slots.get(key) {
-            return Arc::clone(slot);
-        }
-        let slot = Slot::default();
-        known.slots.insert(key.to_owned(), Arc::clone(&slot));
-        known.order.push_back((now, key.to_owned()));
-        slot
+        state.turns.retain(|_, turn| turn.strong_count() > 0);
     }
+
+    fn turn(&self, key: &str) -> Arc<Turn> {
+        let mut state = self.state.lock();
+        let known = state.turns.get(key).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let turn = Arc::new(Turn::default());
+            state.turns.insert(key.to_owned(), Arc::downgrade(&turn));
+            turn
+        })
+    }
+
+    async fn block<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
+    ) -> Done<T> {
+        let replies = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || work(&replies)).await;
+        done.unwrap_or_else(|problem| {
+            let message = format!("the request failed: {problem}");
+            Err(Failure::internal("engine", message))
+        })
+    }
+}
+
+/// The reply to a request that was sent before.
+fn repeat(kept: KeptReply, body: &str) -> Done<Answer> {
+    if kept.body != body {
+        let message = "this `Idempotency-Key` belongs to a request with another body";
+        return Err(Failure::input("key_taken", message).hint("use a new key"));
+    }
+    let Some(reply) = kept.reply else {
+        let message =
+            "deft ended while it carried this request out; whether it took effect is not known";
+        let hint = "look whether it did; if not, send it with a new key";
+        return Err(Failure::input("key_unfinished", message).hint(hint));
+    };
+    Ok(Answer {
+        status: StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK),
+        body: reply.text.into(),
+        is_problem: reply.is_problem,
+        tag: None,
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digest: [u8; 32] = Sha256::digest(bytes).into();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use axum::http::StatusCode;
-
     use super::*;
 
-    #[tokio::test]
-    async fn a_request_with_a_key_is_carried_out_once() {
-        let replies = Replies::default();
-        let count = Arc::new(AtomicU32::new(0));
-        let ask = |key: &'static str, body: &'static [u8]| {
-            let count = Arc::clone(&count);
-            let work = Box::pin(async move {
-                let count = count.fetch_add(1, Ordering::SeqCst);
+    /// A request that counts how often it is carried out.
+    struct Counter(AtomicU32);
+
+    impl Counter {
+        fn work(self: &Arc<Self>) -> BoxFuture<'static, Done<Answer>> {
+            let counter = Arc::clone(self);
+            Box::pin(async move {
+                let count = counter.0.fetch_add(1, Ordering::SeqCst);
                 Answer::json(StatusCode::OK, &count)
-            });
-            replies.once(key, body, work)
-        };
-        let text = |answer: Done<Answer>| answer.map(|answer| answer.body);
-        let first = text(ask("a", b"{}").await).unwrap();
-        assert_eq!(text(ask("a", b"{}").await).unwrap(), first);
-        assert_eq!(text(ask("a", b"{1}").await).unwrap_err().code, "key_taken");
-        text(ask("b", b"{}").await).unwrap();
-        assert_eq!(count.load(Ordering::SeqCst), 2);
+            })
+        }
     }
 
-    #[test]
-    fn the_number_of_replies_is_bounded() {
-        let replies = Replies::default();
-        for number in 0..MOST + 100 {
-            replies.slot(&number.to_string(), Instant::now());
+    #[tokio::test]
+    async fn a_request_with_a_key_is_carried_out_once_also_across_a_restart() {
+        let home = tempfile::tempdir().unwrap();
+        let open = || Replies::new(ReplyFiles::open(home.path()));
+        let count = Arc::new(Counter(AtomicU32::new(0)));
+        let replies = open();
+        let body = |answer: Done<Answer>| answer.map(|answer| answer.body);
+        let first = body(replies.once("a", b"{}", count.work()).await).unwrap();
+        for replies in [replies, open()] {
+            let again = replies.once("a", b"{}", count.work()).await;
+            assert_eq!(body(again).unwrap(), first);
+            let other = replies.once("a", b"{1}", count.work()).await;
+            assert_eq!(other.unwrap_err().code, "key_taken");
         }
-        assert!(replies.known.lock().slots.len() <= MOST);
+        open().once("b", b"{}", count.work()).await.unwrap();
+        assert_eq!(count.0.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_effect_is_not_known_is_not_carried_out_again() {
+        let home = tempfile::tempdir().unwrap();
+        let replies = Replies::new(ReplyFiles::open(home.path()));
+        let never: BoxFuture<'static, Done<Answer>> = Box::pin(std::future::pending());
+        let cut_off = replies.once("a", b"{}", never);
+        let time = std::time::Duration::from_millis(200);
+        tokio::time::timeout(time, cut_off).await.unwrap_err();
+        let count = Arc::new(Counter(AtomicU32::new(0)));
+        let replies = Replies::new(ReplyFiles::open(home.path()));
+        let again = replies.once("a", b"{}", count.work()).await;
+        assert_eq!(again.unwrap_err().code, "key_unfinished");
+        assert_eq!(count.0.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn a_fault_of_deft_is_not_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let replies = Replies::new(ReplyFiles::open(home.path()));
+        for _ in 0..2 {
+            let fault = Box::pin(async { Err(Failure::internal("engine", "broken")) });
+            let failure = replies.once("a", b"", fault).await.unwrap_err();
+            assert_eq!(failure.code, "engine");
+        }
+        let wrong = Box::pin(async { Err(Failure::input("invalid_input", "wrong")) });
+        replies.once("a", b"", wrong).await.unwrap_err();
+        let count = Arc::new(Counter(AtomicU32::new(0)));
+        let kept = replies.once("a", b"", count.work()).await.unwrap();
+        assert_eq!((kept.status.as_u16(), kept.is_problem), (400, true));
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
+use deft_wire::model::RunOrigin;
 use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
@@ -40,6 +41,10 @@ pub(crate) struct Call<Q = Nothing, B = Nothing> {
     pub(crate) caller: Caller,
     /// The header `Idempotency-Key`.
     pub(crate) key: Option<String>,
+    /// The request, as the journals of runs name it.
+    pub(crate) origin: RunOrigin,
+    /// The query as it was sent.
+    pub(crate) query_text: String,
     params: Vec<(String, String)>,
     pub(crate) query: Q,
     pub(crate) body: B,
@@ -49,6 +54,11 @@ impl<Q, B> Call<Q, B> {
     /// The part of the address that stands for a name or an id.
     pub(crate) fn param(&self) -> &str {
         self.params.first().map_or("", |(_, value)| value.as_str())
+    }
+
+    /// The second such part.
+    pub(crate) fn second_param(&self) -> &str {
+        self.params.get(1).map_or("", |(_, value)| value.as_str())
     }
 
     /// Who asks, as records name it.
@@ -62,6 +72,7 @@ pub(crate) struct RawCall {
     pub(crate) server: Arc<Server>,
     pub(crate) caller: Caller,
     pub(crate) key: Option<String>,
+    pub(crate) origin: RunOrigin,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) uri: Uri,
     pub(crate) body: Bytes,
@@ -85,6 +96,8 @@ pub(crate) struct Route {
     pub(crate) reply: Shape,
     /// The statuses of success.
     pub(crate) statuses: &'static [u16],
+    /// The document of a reply with status 422, where that is more than a problem.
+    pub(crate) refusal: Option<Shape>,
     pub(crate) handler: Handler,
     /// Whether a repeated `Idempotency-Key` is answered with the reply that is kept; starting a run has a key of its
     /// own, which never expires.
@@ -162,6 +175,7 @@ impl Route {
             body: shape::<B>(),
             reply: |generator| generator.subschema_for::<R>(),
             statuses: &[200],
+            refusal: None,
             handler,
             keeps_reply: verb == Verb::Post,
         }
@@ -170,6 +184,12 @@ impl Route {
     /// The same with one status of success.
     pub(crate) fn always_ok(mut self) -> Self {
         self.statuses = &[200];
+        self
+    }
+
+    /// The same with a document for what was tried and failed.
+    pub(crate) fn with_refusal<R: JsonSchema>(mut self) -> Self {
+        self.refusal = Some(schemars::SchemaGenerator::subschema_for::<R>);
         self
     }
 
@@ -211,6 +231,8 @@ fn read<Q: DeserializeOwned, B: DeserializeOwned>(raw: RawCall) -> Done<Call<Q, 
         server: raw.server,
         caller: raw.caller,
         key: raw.key,
+        origin: raw.origin,
+        query_text: raw.uri.query().unwrap_or_default().to_owned(),
         params: raw.params,
         query: query.0,
         body,

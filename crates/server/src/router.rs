@@ -4,33 +4,32 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Extension, Request};
+use axum::extract::{Extension, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Response};
 use axum::middleware;
-use axum::routing::{MethodFilter, any, get, on};
+use axum::routing::{MethodFilter, any, get, on, post};
 use deft_wire::Failure;
 use tower_http::compression::CompressionLayer;
 
 use crate::context::Server;
-use crate::dispatch::{MAX_BODY, dispatch};
+use crate::dispatch::dispatch;
 use crate::request_id::RequestId;
 use crate::route::{Route, Verb};
-use crate::{feed, guard, health, mount, openapi, reply, routes};
+use crate::{feed, guard, health, hooks, metrics, mount, openapi, reply, routes};
 
 /// All addresses.
 pub(crate) fn build(server: &Arc<Server>) -> Router {
     let mut router = Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
+        .route(metrics::PATH, get(metrics::show))
         .route("/api/openapi.json", get(describe))
         .route("/api/v1/events", get(feed::stream))
         .route("/", get(feed::upgrade))
         .route("/ws", get(feed::upgrade))
-        .route(
-            "/mcp",
-            any(mount::serve).layer(DefaultBodyLimit::max(MAX_BODY)),
-        );
+        .route("/hooks/{name}", post(hooks::receive))
+        .route("/mcp", any(mount::serve));
     for route in routes::table() {
         router = add(router, route);
     }

@@ -1,7 +1,7 @@
 //! The WebSocket at `/` and `/ws` (S3.29): events out, answers to questions in.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
@@ -13,6 +13,7 @@ use deft_service::approvals;
 use deft_wire::api::{SocketReply, SocketRequest};
 use deft_wire::token::{AuditEntry, TokenScope as Scope};
 use deft_wire::{Done, Failure};
+use futures_util::{FutureExt, SinkExt};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -20,14 +21,18 @@ use super::sse::read_query;
 use super::subscription::{News, Subscription};
 use crate::access::Caller;
 use crate::context::{Peer, Server};
-use crate::reply;
+use crate::rate::RequestKind;
 use crate::request_id::RequestId;
+use crate::{reply, revocation};
 
 /// The largest message of a client.
 const MAX_MESSAGE: usize = 64 * 1024;
 
 /// How long a client may take to accept a message.
 const SEND: Duration = Duration::from_secs(30);
+
+/// The most messages that are sent with one write.
+const AT_ONCE: usize = 64;
 
 /// How often a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(30);
@@ -92,9 +97,13 @@ struct SocketEnd;
 impl Client {
     async fn serve(mut self, mut socket: WebSocket) {
         let stop = self.server.stop.clone();
+        let mut revoked = Box::pin(revocation::revoked(
+            Arc::clone(&self.server),
+            self.caller.clone(),
+        ));
         loop {
             let done = tokio::select! {
-                news = self.subscription.next() => send_news(&mut socket, news).await,
+                news = self.subscription.next() => self.send_news(&mut socket, news).await,
                 message = socket.recv() => match message {
                     Some(Ok(message)) => self.hear(&mut socket, message).await,
                     Some(Err(_)) | None => Err(SocketEnd),
@@ -103,6 +112,7 @@ impl Client {
                     send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
                 }
                 () = stop.cancelled() => Err(SocketEnd),
+                () = &mut revoked => Err(SocketEnd),
             };
             if done.is_err() {
                 break;
@@ -128,6 +138,13 @@ impl Client {
                 return self.say(socket, &self.refusal(&failure)).await;
             }
         };
+        let allowed =
+            self.server
+                .rate
+                .check(&self.caller.name, RequestKind::Change, Instant::now());
+        if let Err(failure) = allowed {
+            return self.say(socket, &self.refusal(&failure)).await;
+        }
         let confirmed = self.confirm(text.as_str()).await;
         let status = match &confirmed {
             Ok(_) => 200,
@@ -168,28 +185,50 @@ impl Client {
         Ok(SocketReply::Confirmed { approval })
     }
 
+    /// Sends some news, and with the same write what is there behind it.
+    async fn send_news(
+        &mut self,
+        socket: &mut WebSocket,
+        news: Done<News>,
+    ) -> Result<(), SocketEnd> {
+        in_time(socket.feed(message(news)?)).await?;
+        for _ in 1..AT_ONCE {
+            let Some(news) = self.subscription.next().now_or_never() else {
+                break;
+            };
+            in_time(socket.feed(message(news)?)).await?;
+        }
+        in_time(socket.flush()).await
+    }
+
     async fn say(&self, socket: &mut WebSocket, reply: &impl Serialize) -> Result<(), SocketEnd> {
         let text = serde_json::to_string(reply).map_err(|_| SocketEnd)?;
         send(socket, Message::Text(text.into())).await
     }
 }
 
-async fn send_news(socket: &mut WebSocket, news: Done<News>) -> Result<(), SocketEnd> {
+/// The message with some news.
+fn message(news: Done<News>) -> Result<Message, SocketEnd> {
     let text = match news {
         Ok(News::Event(event)) => event.text.clone(),
-        Ok(News::Resync(text)) => text,
+        Ok(News::Resync(text)) => text.into(),
         Ok(News::End) => return Err(SocketEnd),
         Err(failure) => {
             tracing::warn!("a feed ended: {}", failure.message);
             return Err(SocketEnd);
         }
     };
-    send(socket, Message::Text(text.into())).await
+    Ok(Message::Text(text))
 }
 
-/// Sends a message; a client that does not read it in time is given up.
+/// Sends a message.
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
-    let sent = tokio::time::timeout(SEND, socket.send(message)).await;
+    in_time(socket.send(message)).await
+}
+
+/// Waits until a client has accepted messages; one that does not read them in time is given up.
+async fn in_time(sending: impl Future<Output = Result<(), axum::Error>>) -> Result<(), SocketEnd> {
+    let sent = tokio::time::timeout(SEND, sending).await;
     match sent {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => Err(SocketEnd),

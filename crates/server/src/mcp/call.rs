@@ -1,5 +1,8 @@
 //! Calls of tools.
 
+use std::sync::Arc;
+
+use axum::http::request::Parts;
 use deft_service::doorbell::{self, Ring};
 use deft_service::runs::{self, CancelResult, RunQuery, RunWork};
 use deft_service::tools::{self, ToolRequest};
@@ -10,6 +13,7 @@ use deft_wire::mcp::{
     ApprovalAnswerRequest, ApprovalListRequest, CancelledRun, RunListRequest, RunPage, RunRequest,
     SkillRunRequest,
 };
+use deft_wire::model::{RunOrigin, TraceContext};
 use deft_wire::run::RunDocument;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject};
 use rmcp::service::RequestContext;
@@ -23,6 +27,7 @@ use super::elicit::Retry;
 use super::handler::McpServer;
 use super::run::{self, RunCall};
 use super::{elicit, reply};
+use crate::request_id::RequestId;
 
 /// How many runs are listed when the caller does not say.
 const RUNS: u32 = 20;
@@ -63,8 +68,24 @@ pub(super) async fn call(
         skill,
         inputs,
         retry,
+        origin: origin(&context),
     };
     run::run(server, call, &context).await
+}
+
+/// The request, as the journal of a run names it: over HTTP by the id that the reply has too, over stdio by the id of
+/// the message.
+fn origin(context: &RequestContext<RoleServer>) -> RunOrigin {
+    let parts = context.extensions.get::<Parts>();
+    let id = parts.and_then(|parts| parts.extensions.get::<RequestId>());
+    let id = id.map_or_else(|| format!("mcp:{}", context.id), |id| id.0.clone());
+    let (meta, state) = (&context.meta, context.meta.get_tracestate());
+    let trace = meta.get_traceparent();
+    let trace = trace.and_then(|parent| TraceContext::parse(parent, state).ok());
+    RunOrigin {
+        request_id: Some(id),
+        trace: trace.map(Arc::new),
+    }
 }
 
 /// Controls runs and questions.

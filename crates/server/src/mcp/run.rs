@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use deft_service::ask::Asker;
 use deft_service::offers::{self, SkillRequest};
-use deft_service::runs::{self, Answers, Change, Progress, RunWork, Update};
+use deft_service::runs::{self, Answers, Change, Progress, RunWork, StartRun, Update};
 use deft_service::{App, Lock, approvals};
 use deft_wire::Done;
 use deft_wire::mcp::SkillRun;
-use deft_wire::model::{Object, RunStatus};
+use deft_wire::model::{Object, RunOrigin, RunStatus};
 use deft_wire::run::RunDetail;
 use rmcp::model::{CallToolResponse, ProgressNotificationParam};
 use rmcp::service::RequestContext;
@@ -29,6 +29,8 @@ pub(super) struct RunCall {
     pub(super) skill: String,
     pub(super) inputs: Object,
     pub(super) retry: Retry,
+    /// The request, as the journal of the run names it.
+    pub(super) origin: RunOrigin,
 }
 
 /// Who watches a run.
@@ -136,11 +138,11 @@ fn prepare(app: &App, call: RunCall, by: &str) -> Result<Done<Work>, ErrorData> 
             };
             Ok(Ok(Work::Drive { work, steps: 0 }))
         }
-        None => Ok(start(app, &call.skill, call.inputs)),
+        None => Ok(start(app, &call.skill, call.inputs, call.origin)),
     }
 }
 
-fn start(app: &App, skill: &str, inputs: Object) -> Done<Work> {
+fn start(app: &App, skill: &str, inputs: Object, origin: RunOrigin) -> Done<Work> {
     match offers::skills(app).request(app, skill, inputs)? {
         SkillRequest::Page(text) => Ok(Work::Page(text)),
         SkillRequest::Run(start) => {
@@ -148,7 +150,7 @@ fn start(app: &App, skill: &str, inputs: Object) -> Done<Work> {
             let prepared = prepared.map_err(|problem| problem.failure)?;
             Ok(Work::Drive {
                 steps: prepared.steps().len(),
-                work: RunWork::Start(start),
+                work: RunWork::Start(StartRun { origin, ..start }),
             })
         }
     }

@@ -43,10 +43,15 @@ fn schema<T: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Writes "any value" as an empty schema: many clients do not know that `true` is a schema too.
+/// Writes what many clients do not know in a simpler way: "any value" as an empty schema instead of `true`, and numbers
+/// without a format.
 fn name_any(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {
+            // Clients warn about formats that JSON Schema does not define, such as `uint64`.
+            if keys.get("type").is_some_and(is_number) {
+                keys.shift_remove("format");
+            }
             for (key, value) in keys {
                 if key == "properties" {
                     let properties = value.as_object_mut().into_iter().flatten();
@@ -63,6 +68,16 @@ fn name_any(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(name_any),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Whether a `type` is a number, or a number or null.
+fn is_number(kind: &Value) -> bool {
+    let kinds = kind
+        .as_array()
+        .map_or(std::slice::from_ref(kind), Vec::as_slice);
+    kinds
+        .iter()
+        .any(|kind| kind == "integer" || kind == "number")
 }
 
 fn name_any_of(schema: &mut Value) {

@@ -1,23 +1,35 @@
-//! The home itself: its state, its checks, its settings, its secrets by name, its memory, and what models cost.
+//! The home itself: its state, its checks, its log, its memory, its trash, and command lines as models write them.
 
+use deft_service::logs::LogReader;
 use deft_service::memory::{self, FactQuery};
-use deft_service::{budget, doctor, secrets, settings, status};
-use deft_wire::api::{FactListQuery, SettingRequest};
-use deft_wire::budget::BudgetView;
+use deft_service::schemas::{self, SchemaKind};
+use deft_service::{command_batch, doctor, hooks, status, trash};
+use deft_wire::api::FactListQuery;
 use deft_wire::check::CheckList;
+use deft_wire::command::CommandBatch;
 use deft_wire::fact::{FactList, ForgottenFact};
-use deft_wire::secret::SecretList;
-use deft_wire::setting::{SettingChanged, SettingList};
+use deft_wire::hook::HookList;
+use deft_wire::log::LogDocument;
+use deft_wire::requests::{CommandRequest, LogQuery};
+use deft_wire::skill_files::SchemaDocument;
 use deft_wire::status::StatusView;
 use deft_wire::token::TokenScope as Scope;
+use deft_wire::trash::{TrashList, UndoResult};
 use deft_wire::{Done, Failure};
 
 use super::page_size;
 use crate::route::{Call, Nothing, Route, Verb};
 
+/// The most lines of the log in one answer.
+const MOST_LINES: u32 = 5_000;
+
 pub(super) fn routes() -> Vec<Route> {
+    [state_routes(), memory_routes(), other_routes()].concat()
+}
+
+fn state_routes() -> Vec<Route> {
     use Scope::{Admin, Read};
-    use Verb::{Delete, Get, Put};
+    use Verb::{Get, Post};
     vec![
         Route::new(
             Get,
@@ -34,26 +46,33 @@ pub(super) fn routes() -> Vec<Route> {
             examine,
         ),
         Route::new(
-            Get,
-            "/api/v1/settings",
-            "All settings with their origin",
-            Read,
-            list_settings,
-        ),
-        Route::new(
-            Put,
-            "/api/v1/settings/{key}",
-            "Change a setting",
+            Post,
+            "/api/v1/doctor/fix",
+            "Check the home and repair what needs no decision",
             Admin,
-            change_setting,
+            fix,
         ),
         Route::new(
             Get,
-            "/api/v1/secrets",
-            "Secrets by name; never their values",
+            "/api/v1/hooks",
+            "Webhooks and the skills that they fire",
             Read,
-            list_secrets,
+            list_hooks,
         ),
+        Route::new(
+            Get,
+            "/api/v1/logs",
+            "The last lines of the log, oldest first",
+            Read,
+            show_log,
+        ),
+    ]
+}
+
+fn memory_routes() -> Vec<Route> {
+    use Scope::{Admin, Read};
+    use Verb::{Delete, Get};
+    vec![
         Route::new(
             Get,
             "/api/v1/memory",
@@ -68,12 +87,40 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             forget_fact,
         ),
+    ]
+}
+
+fn other_routes() -> Vec<Route> {
+    use Scope::{Admin, Read, Run};
+    use Verb::{Get, Post};
+    vec![
         Route::new(
             Get,
-            "/api/v1/budget",
-            "What models used today, and the limits",
+            "/api/v1/trash",
+            "Deleted things, the latest first",
             Read,
-            show_budget,
+            list_trash,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/undo",
+            "Bring back what was deleted last",
+            Admin,
+            undo,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/commands",
+            "Run command lines as a model would write them",
+            Run,
+            run_commands,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/schemas/{kind}",
+            "A JSON Schema: `skill`, `workflow`, `record`, `agent`, `config` or `events`",
+            Read,
+            show_schema,
         ),
     ]
 }
@@ -86,21 +133,18 @@ fn examine(call: &Call) -> Done<CheckList> {
     doctor::examine(&call.server.workspace, false)
 }
 
-fn list_settings(call: &Call) -> Done<SettingList> {
-    Ok(settings::list(&call.server.workspace)?.view())
+fn fix(call: &Call) -> Done<CheckList> {
+    doctor::examine(&call.server.workspace, true)
 }
 
-fn change_setting(call: &Call<Nothing, SettingRequest>) -> Done<SettingChanged> {
-    let changed = settings::set(&call.server.workspace, call.param(), &call.body.value)?;
-    Ok(changed.view())
+fn list_hooks(call: &Call) -> Done<HookList> {
+    hooks::list(&call.server.workspace)
 }
 
-fn list_secrets(call: &Call) -> Done<SecretList> {
-    secrets::list(&call.server.workspace)
-}
-
-fn show_budget(call: &Call) -> Done<BudgetView> {
-    budget::show(&call.server.workspace)
+fn show_log(call: &Call<LogQuery>) -> Done<LogDocument> {
+    let lines = call.query.lines.unwrap_or(50).clamp(1, MOST_LINES);
+    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+    LogReader::open(&call.server.workspace)?.tail(lines)
 }
 
 fn list_facts(call: &Call<FactListQuery>) -> Done<FactList> {
@@ -120,4 +164,26 @@ fn forget_fact(call: &Call) -> Done<ForgottenFact> {
         Failure::input("invalid_input", message)
     })?;
     memory::forget(&call.server.app, id)
+}
+
+fn list_trash(call: &Call) -> Done<TrashList> {
+    let trash = trash::list(&call.server.workspace)?;
+    Ok(TrashList { trash })
+}
+
+fn undo(call: &Call) -> Done<UndoResult> {
+    trash::undo(&call.server.workspace)
+}
+
+fn run_commands(call: &Call<Nothing, CommandRequest>) -> Done<CommandBatch> {
+    command_batch::carry_out(&call.server.workspace, &call.body.text, &call.origin)
+}
+
+fn show_schema(call: &Call) -> Done<SchemaDocument> {
+    let kind = SchemaKind::from_word(call.param()).ok_or_else(|| {
+        let message = format!("there is no schema `{}`", call.param());
+        Failure::input("no_such_page", message)
+            .hint("`skill`, `workflow`, `record`, `agent`, `config` or `events`")
+    })?;
+    Ok(schemas::schema(kind))
 }

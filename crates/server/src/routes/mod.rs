@@ -1,11 +1,19 @@
 //! The table of routes, one file per group. A handler reads the request and calls one function of `service`.
 
+mod chats;
 mod home;
+mod keys;
 mod people;
 mod runs;
 mod schedule;
+mod servers;
+mod settings;
+mod skill_files;
 mod skills;
+mod stats;
 mod tools;
+
+use deft_wire::{Done, Failure};
 
 use crate::route::Route;
 
@@ -14,10 +22,16 @@ pub(crate) fn table() -> Vec<Route> {
     [
         runs::routes(),
         skills::routes(),
+        skill_files::routes(),
         schedule::routes(),
         people::routes(),
+        chats::routes(),
         tools::routes(),
+        servers::routes(),
         home::routes(),
+        settings::routes(),
+        keys::routes(),
+        stats::routes(),
     ]
     .concat()
 }
@@ -33,4 +47,13 @@ fn page_size(limit: Option<u32>) -> u32 {
 /// Where the next page begins; none behind the last one.
 fn next_cursor(cursor: Option<String>, found: usize, limit: u32) -> Option<String> {
     cursor.filter(|_| u32::try_from(found).is_ok_and(|found| found >= limit))
+}
+
+/// A path on this machine. A client does not know which folder deft works in, so that its path has to be whole.
+fn absolute(path: &str) -> Done<&str> {
+    if path.starts_with('/') {
+        return Ok(path);
+    }
+    let message = format!("`{path}` is not an absolute path");
+    Err(Failure::input("invalid_input", message).hint("write it from `/` on"))
 }

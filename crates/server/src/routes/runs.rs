@@ -4,27 +4,37 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use deft_service::runs::{self, CancelResult, RunQuery, RunWork, StartRun};
-use deft_wire::Done;
+use deft_service::runs::{self, CancelResult, PruneLimit, PruneMode, RunQuery, RunWork, StartRun};
 use deft_wire::api::{
     CancelView, RerunRequest, ResumeRequest, RunListQuery, RunPage, StartRunRequest, WaitQuery,
 };
 use deft_wire::dry_run::DryRun;
 use deft_wire::model::{RunId, RunStatus};
-use deft_wire::run::{EventList, RunArchive, RunDocument};
+use deft_wire::requests::PruneRequest;
+use deft_wire::run::{EventList, PrunedRuns, RunArchive, RunDocument};
 use deft_wire::token::TokenScope as Scope;
+use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
 
 use super::{next_cursor, page_size};
 use crate::answer::Answer;
 use crate::context::Server;
+use crate::dispatch;
 use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
-    use Scope::{Read, Run};
+    use Scope::{Admin, Read, Run};
     use Verb::{Get, Post};
     vec![
-        Route::new(Get, "/api/v1/runs", "List runs, newest first", Read, list),
+        Route::waiting::<_, _, RunPage>(Get, "/api/v1/runs", "List runs, newest first", Read, list)
+            .always_ok(),
+        Route::new(
+            Post,
+            "/api/v1/runs/prune",
+            "Delete old runs that are over; `undo` brings them back",
+            Admin,
+            prune,
+        ),
         Route::waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs",
@@ -79,7 +89,34 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn list(call: &Call<RunListQuery>) -> Done<RunPage> {
+/// Pages without open runs are kept: what they show is in the store, and nothing else.
+fn list(call: Call<RunListQuery>) -> BoxFuture<'static, Done<Answer>> {
+    Box::pin(async move {
+        let server = Arc::clone(&call.server);
+        let version = runs::version(&server.app).await?;
+        if let Some(page) = server.pages.get(&call.query_text, version) {
+            return Ok(page);
+        }
+        let query = call.query_text.clone();
+        let read = server.block(move |_| {
+            let page = read_page(&call)?;
+            let is_settled = page
+                .runs
+                .iter()
+                .all(|one| one.run.status == RunStatus::Done);
+            let mut answer = Answer::json(StatusCode::OK, &page)?;
+            answer.tag = dispatch::tag(&answer.body);
+            Ok((answer, is_settled))
+        });
+        let (answer, is_settled) = read.await?;
+        if is_settled {
+            server.pages.keep(query, version, &answer);
+        }
+        Ok(answer)
+    })
+}
+
+fn read_page(call: &Call<RunListQuery>) -> Done<RunPage> {
     let query = &call.query;
     let wanted = RunQuery {
         skill: query.skill.clone(),
@@ -97,6 +134,24 @@ fn list(call: &Call<RunListQuery>) -> Done<RunPage> {
         next_cursor: next_cursor(pages.cursor(), runs.len(), limit),
         runs,
     })
+}
+
+fn prune(call: &Call<Nothing, PruneRequest>) -> Done<PrunedRuns> {
+    let (app, body) = (&call.server.app, &call.body);
+    let limit = match (&body.before, &body.older_than) {
+        (Some(text), None) => PruneLimit::Before(text.clone()),
+        (None, Some(text)) => PruneLimit::OlderThan(text.clone()),
+        (None, None) | (Some(_), Some(_)) => {
+            let message = "which runs? Give either `before` or `older_than`";
+            return Err(Failure::input("invalid_input", message));
+        }
+    };
+    let mode = match (body.dry_run, body.no_trash) {
+        (true, _) => PruneMode::DryRun,
+        (false, true) => PruneMode::Forever,
+        (false, false) => PruneMode::Trash,
+    };
+    runs::prune(app, limit.instant(&app.zone)?, mode)
 }
 
 fn show(call: &Call) -> Done<RunDocument> {
@@ -128,18 +183,23 @@ fn cancel(call: &Call) -> Done<CancelView> {
 
 fn start(call: Call<WaitQuery, StartRunRequest>) -> BoxFuture<'static, Done<Answer>> {
     Box::pin(async move {
+        let server = call.server;
         let start = StartRun {
-            skill: call.body.skill.clone(),
-            inputs: call.body.inputs.clone(),
+            skill: call.body.skill,
+            inputs: call.body.inputs,
             cause: "api".to_owned(),
-            key: call.key.clone().or_else(|| call.body.key.clone()),
+            key: call.key.or(call.body.key),
+            origin: call.origin,
         };
-        let admitted = call
-            .server
-            .block(move |server| runs::admit(&server.app, start))
-            .await?;
-        let (run, _) = admitted;
-        finish(&call.server, run.id, call.query.wait).await
+        let started = server.runner.start(start).await?;
+        let run = started.id().clone();
+        if let Some(seconds) = call.query.wait {
+            tokio::select! {
+                waited = started.wait(&server.app, longest(seconds)) => waited?,
+                () = server.stop.cancelled() => {}
+            }
+        }
+        show_after(&server, run).await
     })
 }
 
@@ -163,18 +223,22 @@ fn rerun(call: Call<WaitQuery, RerunRequest>) -> BoxFuture<'static, Done<Answer>
 async fn begin(server: Arc<Server>, work: RunWork, wait: Option<u32>) -> Done<Answer> {
     let begun = server.block(move |server| runs::begin(&server.app, work));
     let run = begun.await?;
-    finish(&server, run, wait).await
-}
-
-/// The run as it is after the wait: 200 if it is over, else 202.
-async fn finish(server: &Arc<Server>, run: RunId, wait: Option<u32>) -> Done<Answer> {
     if let Some(seconds) = wait {
-        let time = Duration::from_secs(seconds.into()).min(LONGEST_WAIT);
         tokio::select! {
-            waited = runs::wait(&server.app, &run, time) => waited?,
+            waited = runs::wait(&server.app, &run, longest(seconds)) => waited?,
             () = server.stop.cancelled() => {}
         }
     }
+    show_after(&server, run).await
+}
+
+/// How long a caller who asks for so many seconds waits.
+fn longest(seconds: u32) -> Duration {
+    Duration::from_secs(seconds.into()).min(LONGEST_WAIT)
+}
+
+/// The run as it is after the wait: 200 if it is over, else 202.
+async fn show_after(server: &Arc<Server>, run: RunId) -> Done<Answer> {
     let shown = server.block(move |server| runs::show(&server.app, run.as_str()));
     let run = shown.await?;
     let status = if run.run.status == RunStatus::Done {

@@ -1,9 +1,11 @@
 //! `/api/v1/schedule`.
 
-use deft_service::schedule::{self, FiresRequest};
+use deft_service::remind;
+use deft_service::schedule::{self, FiresRequest, SimulationRequest};
 use deft_wire::Done;
 use deft_wire::api::{FiresQuery, PreviewQuery, ScheduleRequest};
-use deft_wire::schedule::{FiresView, ScheduleChange, ScheduleList};
+use deft_wire::requests::{ReminderRequest, SimulationBody};
+use deft_wire::schedule::{FiresView, ScheduleChange, ScheduleList, SimulationView};
 use deft_wire::token::TokenScope as Scope;
 
 use crate::route::{Call, Nothing, Route, Verb};
@@ -28,6 +30,20 @@ pub(super) fn routes() -> Vec<Route> {
             "When an expression would fire",
             Read,
             preview,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/schedule/simulate",
+            "What would become of all slots in a period; nothing is run",
+            Read,
+            simulate,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/reminders",
+            "Set a reminder in words",
+            Admin,
+            remind,
         ),
         Route::new(
             Get,
@@ -108,4 +124,21 @@ fn resume(call: &Call) -> Done<ScheduleChange> {
 
 fn remove(call: &Call) -> Done<ScheduleChange> {
     schedule::remove(&call.server.workspace, call.param())
+}
+
+fn simulate(call: &Call<Nothing, SimulationBody>) -> Done<SimulationView> {
+    let body = &call.body;
+    let request = SimulationRequest {
+        from: body.from.clone(),
+        to: body.to.clone(),
+        down: body.down.clone(),
+        skills: body.skills.clone(),
+    };
+    Ok(schedule::simulate(&call.server.workspace, &request)?.view)
+}
+
+fn remind(call: &Call<Nothing, ReminderRequest>) -> Done<ScheduleChange> {
+    let words = call.body.text.split_whitespace();
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    remind::remind(&call.server.workspace, &words, call.body.zone.as_deref())
 }

@@ -65,6 +65,13 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             disable,
         ),
+        Route::new(
+            Post,
+            "/api/v1/skills/{name}/restore",
+            "Drop the changes of assistants, so that the file counts again",
+            Admin,
+            restore,
+        ),
     ]
 }
 
@@ -110,6 +117,12 @@ fn enable(call: &Call) -> Done<SkillDocument> {
 
 fn disable(call: &Call) -> Done<SkillDocument> {
     let switched = skills::disable(&call.server.workspace, call.param())?;
+    let skill = SkillView::Stored(Box::new(switched.skill));
+    Ok(SkillDocument { skill })
+}
+
+fn restore(call: &Call) -> Done<SkillDocument> {
+    let switched = skills::restore(&call.server.workspace, call.param())?;
     let skill = SkillView::Stored(Box::new(switched.skill));
     Ok(SkillDocument { skill })
 }

@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use deft_service::tools::{self, CallFailure, ToolQuery, ToolRequest};
 use deft_wire::api::{ToolCallRequest, ToolListQuery};
 use deft_wire::token::TokenScope as Scope;
-use deft_wire::tool::{ToolCatalog, ToolDocument, ToolList, ToolRefusal, ToolReply};
+use deft_wire::tool::{
+    ForgottenTools, ToolCatalog, ToolDocument, ToolList, ToolRefusal, ToolReply,
+};
 use deft_wire::{Done, Failure, FailureKind};
 use futures_util::future::BoxFuture;
 
@@ -14,8 +16,8 @@ use crate::answer::Answer;
 use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
-    use Scope::{Read, Run};
-    use Verb::{Get, Post};
+    use Scope::{Admin, Read, Run};
+    use Verb::{Delete, Get, Post};
     vec![
         Route::new(Get, "/api/v1/tools", "List tools", Read, list),
         Route::new(
@@ -40,7 +42,15 @@ pub(super) fn routes() -> Vec<Route> {
             Run,
             call_tool,
         )
-        .always_ok(),
+        .always_ok()
+        .with_refusal::<ToolRefusal>(),
+        Route::new(
+            Delete,
+            "/api/v1/tools/{name}/approval",
+            "Take back every `always` for a tool",
+            Admin,
+            forget,
+        ),
     ]
 }
 
@@ -61,6 +71,12 @@ fn show(call: &Call) -> Done<ToolDocument> {
 
 fn catalog(call: &Call) -> Done<ToolCatalog> {
     tools::catalog_live(&call.server.app)
+}
+
+fn forget(call: &Call) -> Done<ForgottenTools> {
+    let server = &call.server;
+    let forgotten = tools::forget(&server.workspace, call.param());
+    server.app.block_on(forgotten)
 }
 
 fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<Answer>> {

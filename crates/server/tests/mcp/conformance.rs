@@ -4,36 +4,20 @@
 //! Scenarios that call tools of a fixture by name are not here.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
+
+use deft_testkit::node_referee;
 
 use crate::test_server::TestServer;
 
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 
-fn referee(path: &str) -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
-        || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"),
-        PathBuf::from,
-    );
-    let file = cache.join("deft/referees").join(path);
-    assert!(
-        file.exists(),
-        "{} is missing; run `crates/server/tests/referees/install.sh`",
-        file.display()
-    );
-    file
-}
-
 /// The ids of the checks of a scenario, with their verdicts.
 fn judge(served: &TestServer, version: &str, scenario: &str) -> Vec<(String, String, String)> {
     let out = served.folder.path().join("verdicts");
     drop(fs::remove_dir_all(&out));
-    let output = Command::new(referee("bin/node"))
-        .arg(referee(
-            "node_modules/@modelcontextprotocol/conformance/dist/index.js",
-        ))
+    let output = node_referee("@modelcontextprotocol/conformance/dist/index.js")
         .args(["server", "--url", &served.url(), "--scenario", scenario])
         .args(["--spec-version", version, "--force", "-o"])
         .arg(&out)

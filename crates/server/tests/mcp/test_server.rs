@@ -73,6 +73,7 @@ fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
         roots: Vec::new(),
         tell: |_| {},
         quiet: true,
+        live: None,
     };
     let app = Arc::new(App::following(&workspace).unwrap());
     app.block_on(async {

@@ -1,0 +1,69 @@
+//! `POST /hooks/NAME`: signed deliveries of other programs. They carry no token; their signature says who sent them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, RawPathParams, Request, State};
+use axum::http::{HeaderMap, Response, StatusCode};
+use deft_service::hooks::{self, HookRequest};
+use deft_wire::hook::HookReceipt;
+use deft_wire::{Done, Failure};
+
+use crate::context::Server;
+use crate::dispatch::read_body;
+use crate::reply;
+use crate::request_id::RequestId;
+
+/// Where all hooks are.
+pub(crate) const PREFIX: &str = "/hooks/";
+
+/// The largest delivery. Its sender is not known before all of it is here.
+const LARGEST: usize = 1024 * 1024;
+
+/// The most deliveries that are being received at once, for the same reason.
+pub(crate) const RECEIVING: usize = 64;
+
+/// Takes a delivery.
+pub(crate) async fn receive(
+    State(server): State<Arc<Server>>,
+    Extension(id): Extension<RequestId>,
+    params: RawPathParams,
+    request: Request,
+) -> Response<Body> {
+    let hook = params.iter().next().map_or("", |(_, name)| name).to_owned();
+    match take(server, hook, request).await {
+        Ok(receipt) => reply::json(StatusCode::ACCEPTED, &receipt),
+        Err(failure) => reply::problem(&failure, &id),
+    }
+}
+
+async fn take(server: Arc<Server>, hook: String, request: Request) -> Done<HookReceipt> {
+    let place = server.receiving.try_acquire().map_err(|_| {
+        let message = format!("{RECEIVING} deliveries are being received");
+        Failure::input("too_many_requests", message).hint("send it again in a second")
+    })?;
+    let headers = headers(request.headers());
+    let body = read_body(request, LARGEST, server.limits.request_timeout).await?;
+    drop(place);
+    let delivery = HookRequest {
+        hook,
+        headers,
+        body: body.into(),
+    };
+    server
+        .block(move |server| hooks::receive(&server.app, &server.hooks, &delivery))
+        .await
+}
+
+/// The headers that are texts. One that was sent twice could mean two things, so it is left out.
+fn headers(all: &HeaderMap) -> BTreeMap<String, String> {
+    let read = all.keys().filter_map(|name| {
+        let mut values = all.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (Some(only), None) => Some((name.as_str().to_owned(), only.to_str().ok()?.to_owned())),
+            _ => None,
+        }
+    });
+    read.collect()
+}

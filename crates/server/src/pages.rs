@@ -1,0 +1,62 @@
+//! Pages of runs that were read lately. A dashboard asks for the same page again and again; as long as the store has not
+//! changed, the page is the same.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+
+use crate::answer::Answer;
+
+/// The most pages that are kept.
+const MOST: usize = 64;
+
+/// The largest page that is kept.
+const LARGEST: usize = 256 * 1024;
+
+/// Pages by their query, each with the version of the store that it was read from.
+#[derive(Default)]
+pub(crate) struct PageCache {
+    pages: Mutex<HashMap<String, (u64, Answer)>>,
+}
+
+impl PageCache {
+    /// The page for a query, if the store still has this version.
+    pub(crate) fn get(&self, query: &str, version: u64) -> Option<Answer> {
+        let pages = self.pages.lock();
+        let (known, page) = pages.get(query)?;
+        (*known == version).then(|| page.clone())
+    }
+
+    /// Keeps a page that was read from this version of the store, or from a later one.
+    pub(crate) fn keep(&self, query: String, version: u64, page: &Answer) {
+        if page.body.len() > LARGEST {
+            return;
+        }
+        let mut pages = self.pages.lock();
+        if pages.len() >= MOST && !pages.contains_key(&query) {
+            pages.clear();
+        }
+        pages.insert(query, (version, page.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::StatusCode;
+
+    use super::*;
+
+    #[test]
+    fn a_page_counts_for_its_version_only() {
+        let cache = PageCache::default();
+        let page = Answer::json(StatusCode::OK, &1).unwrap();
+        cache.keep("limit=1".to_owned(), 7, &page);
+        assert!(cache.get("limit=1", 7).is_some());
+        assert!(cache.get("limit=1", 8).is_none());
+        assert!(cache.get("limit=2", 7).is_none());
+        for number in 0..MOST {
+            cache.keep(number.to_string(), 7, &page);
+        }
+        assert!(cache.get("limit=1", 7).is_none());
+    }
+}

@@ -1,0 +1,170 @@
+//! How many connections there may be. When all places are taken, a new connection gets the place of the one that has
+//! been idle longest: a client that opens connections and sends nothing keeps no other client out.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// The places of all connections.
+pub(crate) struct Places {
+    most: usize,
+    state: Mutex<PlaceTable>,
+}
+
+#[derive(Default)]
+struct PlaceTable {
+    taken: usize,
+    /// Idle connections, the one that has been so longest first.
+    idle: BTreeMap<u64, CancellationToken>,
+    next: u64,
+}
+
+impl PlaceTable {
+    fn add_idle(&mut self, evicted: &CancellationToken) -> u64 {
+        self.next += 1;
+        self.idle.insert(self.next, evicted.clone());
+        self.next
+    }
+}
+
+/// The place of one connection, which is idle at first.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    /// Its entry among the idle ones; none while a request is under way.
+    idle: Mutex<Option<u64>>,
+    evicted: CancellationToken,
+}
+
+impl Places {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            state: Mutex::default(),
+        })
+    }
+
+    /// A place; none if requests are under way on all connections.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<Place> {
+        let mut state = self.state.lock();
+        if state.taken < self.most {
+            state.taken += 1;
+        } else {
+            let (_, longest) = state.idle.pop_first()?;
+            longest.cancel();
+        }
+        let evicted = CancellationToken::new();
+        let idle = state.add_idle(&evicted);
+        Some(Place {
+            places: Arc::clone(self),
+            idle: Mutex::new(Some(idle)),
+            evicted,
+        })
+    }
+}
+
+impl Place {
+    /// Waits until another connection gets this place.
+    pub(crate) async fn lost(&self) {
+        self.evicted.cancelled().await;
+    }
+
+    /// A request is under way until the mark is dropped.
+    pub(crate) fn begin(self: &Arc<Self>) -> BusyMark {
+        let mut state = self.places.state.lock();
+        if let Some(entry) = self.idle.lock().take() {
+            state.idle.remove(&entry);
+        }
+        BusyMark(Arc::clone(self))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.places.state.lock();
+        if let Some(entry) = self.idle.lock().take() {
+            state.idle.remove(&entry);
+        }
+        // A place that another connection got is that one's to give back.
+        if !self.evicted.is_cancelled() {
+            state.taken -= 1;
+        }
+    }
+}
+
+/// A request is under way on a connection.
+pub(crate) struct BusyMark(Arc<Place>);
+
+impl Drop for BusyMark {
+    fn drop(&mut self) {
+        let mut state = self.0.places.state.lock();
+        if !self.0.evicted.is_cancelled() {
+            let entry = state.add_idle(&self.0.evicted);
+            *self.0.idle.lock() = Some(entry);
+        }
+    }
+}
+
+/// The body of a reply. Its connection is idle again when it has been sent.
+pub(crate) struct BusyBody {
+    body: Body,
+    _busy: BusyMark,
+}
+
+impl BusyBody {
+    pub(crate) fn new(body: Body, busy: BusyMark) -> Self {
+        Self { body, _busy: busy }
+    }
+}
+
+impl HttpBody for BusyBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_that_was_idle_longest_makes_room() {
+        let places = Places::new(2);
+        let take = || places.take().map(Arc::new);
+        let (first, second) = (take().unwrap(), take().unwrap());
+        let busy = first.begin();
+        let third = take().unwrap();
+        let lost = |place: &Arc<Place>| place.evicted.is_cancelled();
+        assert_eq!((lost(&first), lost(&second)), (false, true));
+        drop(second);
+        let other = third.begin();
+        assert!(take().is_none(), "all are busy");
+        drop(busy);
+        let fourth = take().unwrap();
+        assert_eq!((lost(&first), lost(&third)), (true, false));
+        drop((first, other, third));
+        assert_eq!(places.state.lock().taken, 1);
+        drop(fourth);
+        let state = places.state.lock();
+        assert_eq!((state.taken, state.idle.len()), (0, 0));
+    }
+}

@@ -1,0 +1,39 @@
+//! Replies that last, such as the feed, end when their token is revoked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::header::CONTENT_TYPE;
+use futures_util::StreamExt;
+
+use crate::access::Caller;
+use crate::context::Server;
+
+/// How often a token is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Waits until the token of a caller is revoked.
+pub(crate) async fn revoked(server: Arc<Server>, caller: Caller) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if !server.tokens.is_valid(&caller.token) {
+            return;
+        }
+    }
+}
+
+/// Ends a stream of events with the token that asked for it.
+pub(crate) fn end_with_token(
+    server: &Arc<Server>,
+    caller: Caller,
+    response: Response<Body>,
+) -> Response<Body> {
+    let kind = response.headers().get(CONTENT_TYPE);
+    if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+        return response;
+    }
+    let end = Box::pin(revoked(Arc::clone(server), caller));
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
+}

@@ -1,0 +1,182 @@
+//! `/api/v1/chats`: messages to agents, and the conversations that are stored.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use deft_service::talk::{self, Say, Talk, find_conversation};
+use deft_wire::Done;
+use deft_wire::api::WaitQuery;
+use deft_wire::chat::{
+    ChatReply, ConversationDeleted, ConversationDetail, ConversationDocument, ConversationList,
+    MessageList, PromptView,
+};
+use deft_wire::requests::{ChatListQuery, ChatRequest, MessageQuery};
+use deft_wire::token::TokenScope as Scope;
+use futures_util::future::BoxFuture;
+
+use super::page_size;
+use crate::answer::Answer;
+use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+
+/// The channel of these conversations.
+const CHANNEL: &str = "api";
+
+pub(super) fn routes() -> Vec<Route> {
+    use Scope::{Admin, Read, Run};
+    use Verb::{Delete, Get, Post};
+    vec![
+        Route::new(
+            Get,
+            "/api/v1/chats",
+            "Conversations, latest first",
+            Read,
+            list,
+        ),
+        Route::waiting::<_, _, ChatReply>(
+            Post,
+            "/api/v1/chats",
+            "Send a message to an agent; `Idempotency-Key` is its permanent key",
+            Run,
+            send,
+        )
+        .with_own_key(),
+        Route::new(
+            Get,
+            "/api/v1/chats/{id}",
+            "A conversation with its messages",
+            Read,
+            show,
+        ),
+        Route::new(
+            Delete,
+            "/api/v1/chats/{id}",
+            "Move a conversation to the trash",
+            Admin,
+            delete,
+        ),
+        Route::waiting::<_, _, ChatReply>(
+            Post,
+            "/api/v1/chats/{id}/resume",
+            "Finish an answer that was cut off",
+            Run,
+            resume,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/messages",
+            "Messages of conversations in which words occur",
+            Read,
+            search,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/prompts/chat",
+            "What a model would be told; no model is called",
+            Read,
+            prompt,
+        ),
+    ]
+}
+
+fn talk<Q, B>(call: &Call<Q, B>) -> Arc<dyn Talk> {
+    talk::host(&call.server.app)
+}
+
+fn list(call: &Call<ChatListQuery>) -> Done<ConversationList> {
+    let (talk, query) = (talk(call), &call.query);
+    let limit = Some(page_size(query.limit));
+    let found = talk.conversations(query.channel.as_deref(), limit);
+    let conversations = call.server.app.block_on(found)?;
+    Ok(ConversationList { conversations })
+}
+
+fn show(call: &Call) -> Done<ConversationDocument> {
+    let talk = talk(call);
+    call.server.app.block_on(async {
+        let found = find_conversation(&*talk, call.param(), None).await?;
+        let messages = talk.messages(&found.view.id).await?;
+        Ok(ConversationDocument {
+            conversation: ConversationDetail {
+                view: found.view,
+                messages,
+                open_run: found.open.map(|open| open.run),
+            },
+        })
+    })
+}
+
+fn delete(call: &Call) -> Done<ConversationDeleted> {
+    let talk = talk(call);
+    call.server.app.block_on(async {
+        let conversation = find_conversation(&*talk, call.param(), None).await?.view.id;
+        let ok = talk.delete(&conversation).await?;
+        Ok(ConversationDeleted { ok, conversation })
+    })
+}
+
+fn search(call: &Call<MessageQuery>) -> Done<MessageList> {
+    let (talk, query) = (talk(call), &call.query);
+    let found = talk.search(&query.search, page_size(query.limit));
+    let messages = call.server.app.block_on(found)?;
+    Ok(MessageList { messages })
+}
+
+fn say(body: ChatRequest) -> Say {
+    Say {
+        conversation: body.conversation,
+        agent: body.agent,
+        channel: CHANNEL.to_owned(),
+        text: body.text,
+        model: body.model,
+        ..Say::default()
+    }
+}
+
+fn prompt(call: &Call<Nothing, ChatRequest>) -> Done<PromptView> {
+    let talk = talk(call);
+    call.server.app.block_on(async {
+        let mut say = say(call.body.clone());
+        if let Some(id) = &say.conversation {
+            let found = find_conversation(&*talk, id, None).await?;
+            say.conversation = Some(found.view.id);
+        }
+        talk.prompt(say).await
+    })
+}
+
+/// A chat is about its answer, so that a request waits for it unless it says otherwise.
+fn wait_time(query: &WaitQuery) -> Duration {
+    let given = query
+        .wait
+        .map(|seconds| Duration::from_secs(seconds.into()));
+    given.map_or(LONGEST_WAIT, |time| time.min(LONGEST_WAIT))
+}
+
+fn send(call: Call<WaitQuery, ChatRequest>) -> BoxFuture<'static, Done<Answer>> {
+    Box::pin(async move {
+        let say = Say {
+            key: call.key.clone(),
+            ..say(call.body.clone())
+        };
+        let reply = talk::say_and_wait(talk(&call), say, wait_time(&call.query));
+        respond(&reply.await?)
+    })
+}
+
+fn resume(call: Call<WaitQuery>) -> BoxFuture<'static, Done<Answer>> {
+    Box::pin(async move {
+        let time = wait_time(&call.query);
+        let reply = talk::resume_and_wait(talk(&call), call.param(), time);
+        respond(&reply.await?)
+    })
+}
+
+/// 200 with an answer, also one that failed or asks; 202 if it takes longer.
+fn respond(reply: &ChatReply) -> Done<Answer> {
+    let status = match reply.answer {
+        Some(_) => StatusCode::OK,
+        None => StatusCode::ACCEPTED,
+    };
+    Answer::json(status, reply)
+}

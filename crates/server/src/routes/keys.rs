@@ -1,0 +1,100 @@
+//! `/api/v1/secrets` and `/api/v1/tokens`: values are written and never read.
+
+use deft_service::secrets::SecretPlace;
+use deft_service::{secrets, tokens};
+use deft_wire::Done;
+use deft_wire::requests::{SecretRequest, SecretTestRequest, TokenRequest};
+use deft_wire::secret::{SecretList, SecretRemoved, SecretStored};
+use deft_wire::token::{TokenAdded, TokenList, TokenRevoked, TokenScope as Scope};
+
+use crate::route::{Call, Nothing, Route, Verb};
+
+pub(super) fn routes() -> Vec<Route> {
+    use Scope::{Admin, Read};
+    use Verb::{Delete, Get, Post, Put};
+    vec![
+        Route::new(
+            Get,
+            "/api/v1/secrets",
+            "Secrets by name; never their values",
+            Read,
+            list_secrets,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/secrets/test",
+            "Whether secrets can be read; never their values",
+            Read,
+            test_secrets,
+        ),
+        Route::new(
+            Put,
+            "/api/v1/secrets/{name}",
+            "Store a secret",
+            Admin,
+            set_secret,
+        ),
+        Route::new(
+            Delete,
+            "/api/v1/secrets/{name}",
+            "Remove a secret",
+            Admin,
+            remove_secret,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/tokens",
+            "Tokens of this API by name; never themselves",
+            Admin,
+            list_tokens,
+        ),
+        Route::new(
+            Post,
+            "/api/v1/tokens",
+            "Make a token; it is shown once",
+            Admin,
+            add_token,
+        ),
+        Route::new(
+            Delete,
+            "/api/v1/tokens/{name}",
+            "End a token",
+            Admin,
+            revoke_token,
+        ),
+    ]
+}
+
+fn list_secrets(call: &Call) -> Done<SecretList> {
+    secrets::list(&call.server.workspace)
+}
+
+fn test_secrets(call: &Call<Nothing, SecretTestRequest>) -> Done<SecretList> {
+    secrets::test(&call.server.workspace, &call.body.names)
+}
+
+fn set_secret(call: &Call<Nothing, SecretRequest>) -> Done<SecretStored> {
+    let SecretRequest { value, file } = &call.body;
+    let place = if *file {
+        SecretPlace::File
+    } else {
+        SecretPlace::KeyringOrFile
+    };
+    secrets::set(&call.server.workspace, call.param(), value, place)
+}
+
+fn remove_secret(call: &Call) -> Done<SecretRemoved> {
+    secrets::remove(&call.server.workspace, call.param())
+}
+
+fn list_tokens(call: &Call) -> Done<TokenList> {
+    tokens::list(&call.server.workspace)
+}
+
+fn add_token(call: &Call<Nothing, TokenRequest>) -> Done<TokenAdded> {
+    tokens::add(&call.server.workspace, &call.body.name, call.body.scope)
+}
+
+fn revoke_token(call: &Call) -> Done<TokenRevoked> {
+    tokens::revoke(&call.server.workspace, call.param())
+}

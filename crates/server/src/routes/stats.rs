@@ -1,0 +1,70 @@
+//! `/api/v1/stats` and `/api/v1/slots`: figures for dashboards.
+
+use deft_service::{schedule, stats};
+use deft_wire::Done;
+use deft_wire::stats::{DaysQuery, OutcomeStats, SlotList, SlotQuery, SpendStats, ToolStats};
+use deft_wire::token::TokenScope as Scope;
+
+use crate::route::{Call, Route, Verb};
+
+/// The most slots of an answer.
+const MOST_SLOTS: u32 = 1000;
+
+pub(super) fn routes() -> Vec<Route> {
+    use Scope::Read;
+    use Verb::Get;
+    vec![
+        Route::new(
+            Get,
+            "/api/v1/stats/outcomes",
+            "How the runs of each skill ended, by day",
+            Read,
+            outcomes,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/stats/spending",
+            "What models cost, by day",
+            Read,
+            spending,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/stats/tools",
+            "How often calls of each tool failed lately",
+            Read,
+            tools,
+        ),
+        Route::new(
+            Get,
+            "/api/v1/slots",
+            "Planned slots of all skills, the earliest first",
+            Read,
+            slots,
+        ),
+    ]
+}
+
+fn outcomes(call: &Call<DaysQuery>) -> Done<OutcomeStats> {
+    stats::outcomes(&call.server.app, call.query.days)
+}
+
+fn spending(call: &Call<DaysQuery>) -> Done<SpendStats> {
+    stats::spending(&call.server.app, call.query.days)
+}
+
+fn tools(call: &Call) -> Done<ToolStats> {
+    stats::tools(&call.server.app)
+}
+
+fn slots(call: &Call<SlotQuery>) -> Done<SlotList> {
+    let SlotQuery { from, to, limit } = &call.query;
+    let limit = limit.unwrap_or(100).clamp(1, MOST_SLOTS);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    schedule::slots(
+        &call.server.workspace,
+        from.as_deref(),
+        to.as_deref(),
+        limit,
+    )
+}
