@@ -100,5 +100,6 @@ pub(crate) fn workspace() -> Workspace {
         roots: Vec::new(),
         tell: |_| {},
         quiet: true,
+        live: None,
     }
 }

@@ -17,6 +17,11 @@ pub(crate) fn short(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     if seconds.abs() < RELATIVE_SECONDS {
         return relative(seconds);
     }
+    time_of_day(at, now, zone)
+}
+
+/// The same for sentences with a word in front such as `until`, where a distance reads badly.
+pub(crate) fn time_of_day(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
     let time = at.strftime("%H:%M");
     match days_between(&now, &at) {

@@ -98,6 +98,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "deft skills export countdown",
             "deft skills export countdown --to out",
+            "deft skills export --to cursor --dry-run",
+            "deft skills export report --to claude --commands",
         ],
     ),
     (
@@ -276,7 +278,24 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("mcp remove", &["deft mcp remove files"]),
+    (
+        "mcp login",
+        &[
+            "deft mcp login docs",
+            "deft mcp login docs --scope files:write --no-browser",
+        ],
+    ),
+    ("mcp logout", &["deft mcp logout docs"]),
     ("mcp probe", &["deft mcp probe", "deft mcp probe files"]),
+    (
+        "mcp install",
+        &[
+            "deft mcp install --client cursor",
+            "deft mcp install --client vscode --scope project --dry-run",
+            "deft mcp install --client codex --http",
+            "deft mcp install --client goose --remove",
+        ],
+    ),
     ("mcp import", &["deft mcp import ~/.cursor/mcp.json"]),
     (
         "config",
@@ -323,6 +342,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("tokens list", &["deft tokens list"]),
     ("tokens revoke", &["deft tokens revoke phone"]),
+    ("hooks", &["deft hooks list"]),
+    ("hooks list", &["deft hooks list", "deft hooks list --json"]),
     ("undo", &["deft undo", "deft undo --list"]),
     ("cmd", &["deft cmd 'get_skill: email'"]),
     ("schema", &["deft schema workflow"]),

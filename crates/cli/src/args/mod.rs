@@ -25,13 +25,15 @@ pub(crate) use rewrite::{
 };
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
-pub(crate) use setup::{Secrets, Setup, TokenScopeArg, Tokens};
+pub(crate) use setup::{Hooks, Secrets, Setup, TokenScopeArg, Tokens};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, SourceFormat, Validate,
 };
 pub(crate) use time::{Demo, Jobs, LogForm, Logs, Notices, Status, Tick, Up};
-pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
+pub(crate) use tools::{
+    Config, HostName, Mcp, McpAdd, McpInstall, McpLogin, ScopeName, ToolCall, ToolList, Tools,
+};
 
 /// A skill engine for AI assistants.
 #[derive(Debug, Parser)]
@@ -97,6 +99,7 @@ impl Global {
             roots: Vec::new(),
             tell: say_above,
             quiet: self.quiet,
+            live: None,
         }
     }
 
@@ -174,6 +177,9 @@ pub(crate) enum Command {
     /// Make, list and end tokens of the API over HTTP
     #[command(subcommand)]
     Tokens(Tokens),
+    /// List addresses at which other programs fire skills
+    #[command(subcommand)]
+    Hooks(Hooks),
     /// Bring back what was deleted last
     Undo {
         /// Show what can be brought back

@@ -1,4 +1,4 @@
-//! `deft setup`, `deft secrets …` and `deft tokens …`.
+//! `deft setup`, `deft secrets …`, `deft tokens …` and `deft hooks …`.
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
@@ -57,6 +57,12 @@ pub(crate) enum Tokens {
         /// Its name
         name: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Hooks {
+    /// List hooks with their addresses and skills
+    List,
 }
 
 /// The scope of a token.

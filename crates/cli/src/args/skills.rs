@@ -178,18 +178,25 @@ pub(crate) struct Export {
     /// Ids or names [default with `--to`: all skills]
     #[arg(required_unless_present = "to", value_name = "NAME")]
     pub names: Vec<String>,
-    /// The folder to write to, or `claude` for skills of Claude Code [default: print]
-    #[arg(long, value_name = "DIR|claude")]
+    /// The folder to write to; `claude` for skills and commands of Claude Code, `cursor` for commands of Cursor
+    /// [default: print]
+    #[arg(long, value_name = "DIR|claude|cursor")]
     pub to: Option<PathBuf>,
-    /// The folder for `--to claude` [default: `~/.claude/skills`]
+    /// The folder of skills for `--to claude` [default: `~/.claude/skills`], or the folder of the project for commands
     #[arg(long, value_name = "DIR", requires = "to")]
     pub dir: Option<PathBuf>,
+    /// Only command files: of the named skills, or of all skills with `expose: true`
+    #[arg(long, requires = "to")]
+    pub commands: bool,
     /// The dialect to write [default: the files as they are]
     #[arg(long, conflicts_with = "dir")]
     pub format: Option<ExportFormat>,
     /// Replace existing files
     #[arg(long)]
     pub force: bool,
+    /// Show what would be written without writing it
+    #[arg(long, requires = "to")]
+    pub dry_run: bool,
     #[command(flatten)]
     pub roots: Roots,
 }

@@ -102,7 +102,7 @@ pub(crate) enum Notices {
     },
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let length = parse_duration(text).map_err(|failure| failure.message)?;
     Duration::try_from(length).map_err(|_| "it must not be negative".to_owned())
 }

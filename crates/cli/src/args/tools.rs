@@ -1,9 +1,11 @@
 //! `deft tools …`, `deft mcp …` and `deft config …`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
+use super::time::duration;
 use crate::complete;
 
 #[derive(Debug, Subcommand)]
@@ -72,14 +74,23 @@ pub(crate) enum Mcp {
         /// Its name
         name: String,
     },
+    /// Sign in to a server that asks for OAuth
+    Login(McpLogin),
+    /// Forget the sign-in to a server
+    Logout {
+        /// Its name
+        name: String,
+    },
     /// Connect to a server and show what it offers
     Probe {
         /// The server's name [default: all]
         name: Option<String>,
     },
-    /// Import servers from another host's file (`mcpServers`, `servers`, or Codex's `mcp_servers`)
+    /// Make deft available in another program: write its entry, or remove it
+    Install(McpInstall),
+    /// Import servers from another program's file
     Import {
-        /// The JSON or TOML file
+        /// The JSON, TOML or YAML file
         file: PathBuf,
         /// Replace existing servers
         #[arg(long)]
@@ -88,6 +99,63 @@ pub(crate) enum Mcp {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+#[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct McpInstall {
+    /// The program
+    #[arg(long, value_name = "CLIENT")]
+    pub client: HostName,
+    /// For you in every folder, or for the current folder
+    #[arg(long, default_value = "user")]
+    pub scope: ScopeName,
+    /// Let the program call the daemon instead of starting deft
+    #[arg(long)]
+    pub http: bool,
+    /// The name of the entry
+    #[arg(long, default_value = "deft")]
+    pub name: String,
+    /// Remove the entry
+    #[arg(long, conflicts_with = "http")]
+    pub remove: bool,
+    /// Show the change without making it
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write without asking
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HostName {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    Vscode,
+    Codex,
+    Goose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeName {
+    User,
+    Project,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct McpLogin {
+    /// The server's name
+    pub name: String,
+    /// A scope to ask for besides those that the server names (repeatable)
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub scopes: Vec<String>,
+    /// Print the address and take the one where the browser ends, from the prompt or a pipe
+    #[arg(long)]
+    pub no_browser: bool,
+    /// How long to wait for the browser [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -7,6 +7,7 @@ mod cmd;
 mod config;
 mod demo;
 mod doctor;
+mod hooks;
 mod init;
 mod jobs;
 mod logs;
@@ -77,6 +78,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Config(command)) => config::run(&command, global, output),
         Some(Command::Secrets(command)) => secrets::run(&command, global, output),
         Some(Command::Tokens(command)) => tokens::run(&command, global, output),
+        Some(Command::Hooks(command)) => hooks::run(&command, global, output),
         Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         inputs,
         cause: "cli".to_owned(),
         key: args.key.clone(),
+        origin: runs::caller_origin(),
     };
     if args.detach {
         let done = detach(&app, start, output);
@@ -134,7 +135,8 @@ impl Watch<'_> {
         let drive = runs::drive(app, work, answers)?;
         let (watched, ends) = app.block_on(async {
             let mut ends = Ends::listen();
-            let watched = watch(drive, &screen, &mut ends).await;
+            // In a box: it is large.
+            let watched = Box::pin(watch(drive, &screen, &mut ends)).await;
             (watched, ends)
         });
         let (run, interrupted) = watched?;

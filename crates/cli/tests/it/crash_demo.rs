@@ -54,7 +54,7 @@ fn an_interrupted_run_says_so() {
     let shown = world.json(&["runs", "show", &id, "--json"]);
     let gap = &shown["run"]["interruptions"][0];
     assert_eq!(gap["cause"], "process_ended", "{shown:#}");
-    let text = world.run(&["runs", "show", "last"]);
+    let text = world.run(&["runs", "show", &id]);
     assert!(text.contains("interrupted last sign "), "{text}");
     // The outage is neither work nor a person's time, in the details and in the list.
     let idle = shown["run"]["interrupted_ms"].as_u64();

@@ -239,7 +239,9 @@ fn the_ids_are_documented() {
         include_str!("../../../service/src/doctor/home.rs"),
         include_str!("../../../service/src/doctor/mod.rs"),
         include_str!("../../../service/src/doctor/models.rs"),
+        include_str!("../../../service/src/doctor/server.rs"),
         include_str!("../../../service/src/doctor/store.rs"),
+        include_str!("../../../service/src/doctor/telemetry.rs"),
         include_str!("../../../service/src/doctor/tools.rs"),
     );
     let mut ids: Vec<&str> = source

@@ -143,6 +143,7 @@ fn a_crontab_is_imported_by_one_request() {
         roots: Vec::new(),
         tell: |_| {},
         quiet: true,
+        live: None,
     };
     let text = "0 4 * * * /bin/true\n@reboot x\n";
     let planned = import_crontab(&workspace, text, true).unwrap();

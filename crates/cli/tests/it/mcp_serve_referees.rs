@@ -1,31 +1,20 @@
-//! The MCP Inspector, a client that others wrote, judges `deft mcp serve` over stdio in both eras.
+//! The MCP Inspector, a client that others wrote, judges `deft mcp serve` over stdio and `/mcp` of a running daemon over
+//! HTTP, in both eras.
 //!
 //! `crates/server/tests/referees/install.sh` installs it. If it is missing the test fails; nothing is skipped.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use deft_testkit::node_referee;
 use serde_json::Value;
 
-use crate::daemon::used_home;
+use crate::daemon::{Daemon, used_home};
 use crate::support::{PAGE, WORKFLOW, World};
 
+pub(crate) const INSPECTOR: &str =
+    "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
 const REVIEW: &str = "---\nname: review\ndescription: Reviews code\nmetadata:\n  author: Ada\n---\n\n# Review\n\nRead the diff.\n";
 const ECHO: &str = "name: echo\ndescription: Says it again\nexpose: true\ninputs:\n  - {name: text, type: string, required: true, description: What to say}\nsteps:\n  - {id: note, tool: log, args: {message: \"{{ text }}\"}}\noutputs: {said: \"{{ text }}\"}\n";
-
-fn referee(path: &str) -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
-        || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"),
-        PathBuf::from,
-    );
-    let file = cache.join("deft/referees").join(path);
-    assert!(
-        file.exists(),
-        "{} is missing; run `crates/server/tests/referees/install.sh`",
-        file.display()
-    );
-    file
-}
 
 fn world() -> World {
     let world = used_home();
@@ -39,21 +28,34 @@ fn world() -> World {
     world
 }
 
+/// How the Inspector reaches deft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Stdio,
+    Http,
+}
+
 /// One look of the Inspector at the server of a world.
-fn inspect(world: &World, era: &str, args: &[&str]) -> Output {
-    let home = world.path("home");
-    let output = Command::new(referee("bin/node"))
-        .arg(referee(
-            "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
-        ))
-        .args([
-            "--cli",
-            env!("CARGO_BIN_EXE_deft"),
-            "mcp",
-            "serve",
-            "--home",
-        ])
-        .arg(home)
+fn inspect(world: &World, way: Way, era: &str, args: &[&str]) -> Output {
+    let mut inspector = node_referee(INSPECTOR);
+    inspector.arg("--cli");
+    match way {
+        Way::Stdio => inspector
+            .args([env!("CARGO_BIN_EXE_deft"), "mcp", "serve", "--home"])
+            .arg(world.path("home")),
+        Way::Http => {
+            let state: Value = serde_json::from_str(&world.read("home/server.json")).unwrap();
+            let url = state["url"].as_str().unwrap();
+            let token = world.read("home/token");
+            inspector
+                .args(["--server-url", &format!("{url}/mcp"), "--transport", "http"])
+                .args([
+                    "--header",
+                    &format!("Authorization: Bearer {}", token.trim()),
+                ])
+        }
+    };
+    let output = inspector
         .args(["--protocol-era", era, "--format", "json", "-q"])
         .args(args)
         .env("HOME", world.path("scratch"))
@@ -62,7 +64,7 @@ fn inspect(world: &World, era: &str, args: &[&str]) -> Output {
         .unwrap();
     assert!(
         output.status.success(),
-        "{era} {args:?}: {}\n{}\n{}",
+        "{way:?} {era} {args:?}: {}\n{}\n{}",
         output.status,
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
@@ -70,18 +72,20 @@ fn inspect(world: &World, era: &str, args: &[&str]) -> Output {
     output
 }
 
-fn result(world: &World, era: &str, args: &[&str]) -> Value {
-    let output = inspect(world, era, args);
+fn result(world: &World, way: Way, era: &str, args: &[&str]) -> Value {
+    let output = inspect(world, way, era, args);
     let mut document: Value = serde_json::from_slice(&output.stdout).unwrap();
     document["result"].take()
 }
 
-fn judge(era: &str) {
+fn judge(way: Way, era: &str) {
     let world = world();
-    let tools = result(&world, era, &["--method", "tools/list", "--strict"]);
+    let daemon = (way == Way::Http).then(|| Daemon::start(&world));
+    let tools = result(&world, way, era, &["--method", "tools/list", "--strict"]);
     assert!(tools["tools"].as_array().unwrap().len() > 10, "{tools:#}");
     let said = result(
         &world,
+        way,
         era,
         &[
             "--method",
@@ -96,10 +100,11 @@ fn judge(era: &str) {
         said["structuredContent"]["outputs"]["said"], "hi",
         "{said:#}"
     );
-    let resources = result(&world, era, &["--method", "resources/list"]);
+    let resources = result(&world, way, era, &["--method", "resources/list"]);
     assert_eq!(resources["resources"].as_array().unwrap().len(), 4);
     let page = result(
         &world,
+        way,
         era,
         &[
             "--method",
@@ -109,10 +114,11 @@ fn judge(era: &str) {
         ],
     );
     assert_eq!(page["contents"][0]["text"], "# More\n", "{page:#}");
-    let prompts = result(&world, era, &["--method", "prompts/list"]);
+    let prompts = result(&world, way, era, &["--method", "prompts/list"]);
     assert_eq!(prompts["prompts"].as_array().unwrap().len(), 4);
     let prompt = result(
         &world,
+        way,
         era,
         &["--method", "prompts/get", "--prompt-name", "review"],
     );
@@ -124,19 +130,31 @@ fn judge(era: &str) {
     );
     let verdict = inspect(
         &world,
+        way,
         era,
         &["--method", "skills/list", "--verify", "--require-digests"],
     );
     let verdict = String::from_utf8(verdict.stdout).unwrap();
     assert!(verdict.contains("review"), "{verdict}");
+    drop(daemon);
 }
 
 #[test]
 fn the_inspector_accepts_sessions() {
-    judge("legacy");
+    judge(Way::Stdio, "legacy");
 }
 
 #[test]
 fn the_inspector_accepts_requests_without_a_session() {
-    judge("modern");
+    judge(Way::Stdio, "modern");
+}
+
+#[test]
+fn the_inspector_accepts_sessions_over_http() {
+    judge(Way::Http, "legacy");
+}
+
+#[test]
+fn the_inspector_accepts_requests_over_http_without_a_session() {
+    judge(Way::Http, "modern");
 }

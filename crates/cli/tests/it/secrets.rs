@@ -126,7 +126,7 @@ fn a_bad_name_is_refused_before_the_question() {
 }
 
 /// A keyring that keeps its entries in files beside the program, without help of other programs.
-const KEYRING: &str = r#"
+pub(crate) const KEYRING: &str = r#"
 for name; do :; done
 file="ring.$name"
 case "$1" in

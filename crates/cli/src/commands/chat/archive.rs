@@ -8,13 +8,13 @@ use jiff::tz::TimeZone;
 use super::lines::words;
 use crate::args::{Conversations, Global};
 use crate::confirm;
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::output::{Output, counted};
 use crate::table::{Column, Paper, Row, Table};
 use crate::terminal::StyledText;
 use crate::when;
 use deft_service::markdown::Renderer;
-use deft_service::talk::{Conversation, Talk};
+use deft_service::talk::{Conversation, Talk, find_conversation};
 use deft_wire::chat::{
     ChatMessage, ConversationDeleted, ConversationDetail, ConversationDocument, ConversationList,
     ConversationView, MessageList, MessageRole,
@@ -74,21 +74,7 @@ pub(super) async fn run(
 
 /// A conversation by its id, the beginning of it, or `last`: the latest at a terminal.
 pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
-    let found = match id {
-        "last" => {
-            let latest = talk.conversations(Some(super::session::CHANNEL), Some(1));
-            let view = latest.await?.into_iter().next();
-            view.map(|view| Conversation { view, open: None })
-        }
-        id => talk.conversation(id).await?,
-    };
-    found.ok_or_else(|| {
-        let message = match id {
-            "last" => "no conversation to continue".to_owned(),
-            id => format!("unknown conversation `{id}`"),
-        };
-        Failure::input("unknown_conversation", message).hint("`deft chat list` shows them")
-    })
+    find_conversation(talk, id, Some(super::session::CHANNEL)).await
 }
 
 fn list(found: Vec<ConversationView>, zone: &TimeZone, output: &Output) -> Done<()> {

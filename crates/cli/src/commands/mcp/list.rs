@@ -7,6 +7,7 @@ use deft_wire::server::ServerView;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::login::words;
 use crate::failure::Done;
 use crate::output::{Output, counted};
 use crate::table::{Cell, Column, Row, Table, Tone};
@@ -79,7 +80,10 @@ fn state(server: &ServerView, zone: &TimeZone) -> String {
         (Some(error), Some(at)) => Some(format!("failed {}: {error}", short(at))),
         _ => None,
     };
-    let known: Vec<String> = listed.into_iter().chain(failed).collect();
+    let sign_in = server.sign_in.as_ref();
+    let sign_in = sign_in.map(|sign_in| words(sign_in, &server.name, zone));
+    let known = listed.into_iter().chain(failed).chain(sign_in);
+    let known: Vec<String> = known.collect();
     if known.is_empty() {
         "not asked yet".to_owned()
     } else {

@@ -2,7 +2,9 @@
 
 mod edit;
 mod import;
+mod install;
 mod list;
+mod login;
 mod probe;
 
 use std::process::ExitCode;
@@ -22,8 +24,11 @@ pub(crate) fn run(command: &Mcp, global: &Global, output: &Output) -> Done {
         }
         Mcp::List => list::run(&workspace, output),
         Mcp::Probe { name } => probe::run(name.as_deref(), &workspace, output),
+        Mcp::Login(args) => login::run(args, global, output),
+        Mcp::Logout { name } => login::logout(name, &workspace, output),
         Mcp::Add(args) => edit::add(args, &workspace, output),
         Mcp::Remove { name } => edit::remove(name, &workspace, output),
+        Mcp::Install(args) => install::run(args, global, output),
         Mcp::Import {
             file,
             force,

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use deft_service::{Workspace, runtime, servers};
 use deft_wire::server::ProbeView;
+use jiff::tz::TimeZone;
 
+use super::login::words;
 use crate::failure::Done;
 use crate::output::Output;
 
@@ -14,8 +16,9 @@ pub(super) fn run(name: Option<&str>, workspace: &Workspace, output: &Output) ->
     if output.json {
         output.document(&list)?;
     } else {
+        let zone = workspace.home()?.moment().zone;
         for server in &list.servers {
-            output.prose(page(server))?;
+            output.prose(page(server, &zone))?;
         }
         for name in &list.disabled {
             output.note(&format!("`{name}` is disabled and was not asked"));
@@ -25,7 +28,7 @@ pub(super) fn run(name: Option<&str>, workspace: &Workspace, output: &Output) ->
     Ok(ExitCode::from(u8::from(!list.ok)))
 }
 
-fn page(probe: &ProbeView) -> String {
+fn page(probe: &ProbeView, zone: &TimeZone) -> String {
     let mut out = format!("{}\n", probe.server);
     let mut line = |key: &str, value: String| out.push_str(&format!("  {key:10} {value}\n"));
     if let Some(error) = &probe.error {
@@ -35,6 +38,9 @@ fn page(probe: &ProbeView) -> String {
             line("hint", hint.clone());
         }
         return out;
+    }
+    if let Some(sign_in) = &probe.sign_in {
+        line("sign-in", words(sign_in, &probe.server, zone));
     }
     let unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     line("is", unknown(&probe.implementation));

@@ -10,8 +10,8 @@ use crate::args::{Global, RunPrune};
 use crate::confirm;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
-use deft_service::runs::PruneMode;
-use deft_service::{App, runs, time};
+use deft_service::runs::{PruneLimit, PruneMode};
+use deft_service::{App, runs};
 use deft_wire::run::PrunedRuns;
 
 pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
@@ -75,19 +75,15 @@ fn describe(pruned: &PrunedRuns, app: &App) -> String {
 
 /// Runs that ended before this are deleted. clap requires one of the two flags.
 fn before(args: &RunPrune, zone: &TimeZone) -> Done<Timestamp> {
-    let wrong = |flag: &str, problem: Failure| Failure {
+    let (flag, limit) = match &args.before {
+        Some(text) => ("--before", PruneLimit::Before(text.clone())),
+        None => {
+            let text = args.older_than.clone().unwrap_or_default();
+            ("--older-than", PruneLimit::OlderThan(text))
+        }
+    };
+    limit.instant(zone).map_err(|problem| Failure {
         message: format!("`{flag}`: {}", problem.message),
         ..problem
-    };
-    if let Some(text) = &args.before {
-        let before = time::parse_day_or_instant(text, zone);
-        return before.map_err(|problem| wrong("--before", problem));
-    }
-    let text = args.older_than.as_deref().unwrap_or_default();
-    let age = time::parse_duration(text).map_err(|problem| wrong("--older-than", problem))?;
-    let before = Timestamp::now().checked_sub(age);
-    before.map_err(|_| {
-        Failure::input("invalid_input", format!("nothing is older than `{text}`"))
-            .hint("give a shorter time, such as `30d`")
     })
 }

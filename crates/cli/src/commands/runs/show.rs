@@ -73,6 +73,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     if let Some(why) = &detail.check_failed {
         line("check", &format!("could not be made: {why}"));
     }
+    line("request", detail.request_id.as_deref().unwrap_or_default());
     line("key", run.key.as_deref().unwrap_or_default());
     let parent = run.parent.as_ref();
     line("made from", parent.map_or("", |parent| parent.as_str()));

@@ -4,28 +4,60 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use deft_config::env;
-use deft_service::skills::{Export as Exported, ExportDialect, export, export_for_host};
-use deft_wire::skill_files::{LostParts, RefusedFile};
+use deft_service::Workspace;
+use deft_service::skills::{
+    CommandEditor, CommandExport, Export as Exported, ExportDialect, HostFolders, export,
+    export_commands, export_for_host,
+};
+use deft_wire::skill_files::{LostParts, RefusedFile, WrittenExport};
 
 use crate::args::{Export, ExportFormat, Global};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
 
-/// The word for Claude Code behind `--to`; a folder of that name is `./claude`.
-const CLAUDE: &str = "claude";
+/// An editor behind `--to`; a folder of that name is `./claude`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Editor {
+    Claude,
+    Cursor,
+}
+
+impl Editor {
+    const ALL: [Self; 2] = [Self::Claude, Self::Cursor];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Cursor => "cursor",
+        }
+    }
+
+    /// The editor that is meant, if one is.
+    fn named(args: &Export) -> Option<Self> {
+        let to = args.to.as_deref().filter(|_| args.format.is_none())?;
+        let mut all = Self::ALL.into_iter();
+        all.find(|editor| to == Path::new(editor.word()))
+    }
+}
 
 pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace_of(&args.roots);
-    let is_host = args.to.as_deref() == Some(Path::new(CLAUDE)) && args.format.is_none();
-    if is_host {
-        let folder = match &args.dir {
-            Some(folder) => folder.clone(),
-            None => claude_folder()?,
-        };
-        let exported = export_for_host(&workspace, &args.names)?;
-        let complete = write(exported, &folder, args.force, output)?;
-        return Ok(ExitCode::from(u8::from(!complete)));
-    }
+    let complete = match Editor::named(args) {
+        Some(Editor::Cursor) => write_commands(args, CommandEditor::Cursor, &workspace, output)?,
+        Some(Editor::Claude) if args.commands => {
+            write_commands(args, CommandEditor::Claude, &workspace, output)?
+        }
+        Some(Editor::Claude) => write_for_claude(args, &workspace, output)?,
+        None if args.commands => {
+            let message = "command files are for an editor";
+            return Err(Failure::input("usage", message).hint("`--to cursor` or `--to claude`"));
+        }
+        None => export_to_folder(args, &workspace, output)?,
+    };
+    Ok(ExitCode::from(u8::from(!complete)))
+}
+
+fn export_to_folder(args: &Export, workspace: &Workspace, output: &Output) -> Done<bool> {
     check_folder(args)?;
     let dialect = args.format.map(|format| match format {
         ExportFormat::Agentskills => ExportDialect::AgentSkills,
@@ -33,12 +65,57 @@ pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
         ExportFormat::Workflow => ExportDialect::Workflow,
         ExportFormat::Record => ExportDialect::Record,
     });
-    let exported = export(&workspace, &args.names, dialect, args.to.is_some())?;
-    let complete = match &args.to {
-        Some(folder) => write(exported, folder, args.force, output)?,
-        None => print(&exported, output)?,
+    let exported = export(workspace, &args.names, dialect, args.to.is_some())?;
+    match &args.to {
+        Some(folder) => show(&exported.write(folder, args.force, args.dry_run)?, output),
+        None => print(&exported, output),
+    }
+}
+
+/// All skills: exposed ones as commands of the current folder, which deft runs, and the others as folders. Named
+/// skills, or skills for a named folder, are folders.
+fn write_for_claude(args: &Export, workspace: &Workspace, output: &Output) -> Done<bool> {
+    let with_commands = args.names.is_empty() && args.dir.is_none();
+    let (folder, which) = match &args.dir {
+        Some(folder) => (folder.clone(), HostFolders::All),
+        None if with_commands => (claude_folder()?, HostFolders::NotExposed),
+        None => (claude_folder()?, HostFolders::All),
     };
-    Ok(ExitCode::from(u8::from(!complete)))
+    let exported = export_for_host(workspace, &args.names, which)?;
+    let mut written = exported.write(&folder, args.force, args.dry_run)?;
+    if with_commands {
+        let commands = export_commands(workspace, &command_export(args, CommandEditor::Claude))?;
+        written.files.extend(commands.files);
+        written.removed.extend(commands.removed);
+        written.refused.extend(commands.refused);
+        written.ok &= commands.ok;
+    }
+    show(&written, output)
+}
+
+fn write_commands(
+    args: &Export,
+    editor: CommandEditor,
+    workspace: &Workspace,
+    output: &Output,
+) -> Done<bool> {
+    let written = export_commands(workspace, &command_export(args, editor))?;
+    if written.files.is_empty() && written.refused.is_empty() {
+        output.note(
+            "hint: skills with `expose: true` get a command file; a name exports any other skill",
+        );
+    }
+    show(&written, output)
+}
+
+fn command_export(args: &Export, editor: CommandEditor) -> CommandExport {
+    CommandExport {
+        editor,
+        names: args.names.clone(),
+        project: args.dir.clone().unwrap_or_default(),
+        force: args.force,
+        dry_run: args.dry_run,
+    }
 }
 
 /// A bare word is taken for a mistyped host when it would be a new folder with all skills in it.
@@ -52,7 +129,7 @@ fn check_folder(args: &Export) -> Done<()> {
     let word = folder.display();
     let message = format!("`{word}` is no host that deft writes skills for");
     Err(Failure::input("usage", message).hint(format!(
-        "`--to {CLAUDE}`, or `--to ./{word}` for a new folder"
+        "`--to claude` or `--to cursor`, or `--to ./{word}` for a new folder"
     )))
 }
 
@@ -65,15 +142,21 @@ fn claude_folder() -> Done<PathBuf> {
     Ok(home.join(".claude").join("skills"))
 }
 
-fn write(exported: Exported, folder: &Path, force: bool, output: &Output) -> Done<bool> {
-    let written = exported.write(folder, force)?;
+fn show(written: &WrittenExport, output: &Output) -> Done<bool> {
     if output.json {
-        output.document(&written)?;
-    } else {
-        output.data(written.files.join("\n"))?;
-        output.note(&format!("{} written", counted(written.files.len(), "file")));
-        note_missing(&written.lost, &written.refused, output);
+        output.document(written)?;
+        return Ok(written.ok);
     }
+    if !written.files.is_empty() {
+        output.data(written.files.join("\n"))?;
+    }
+    let would = if written.dry_run { "would be " } else { "" };
+    let files = counted(written.files.len(), "file");
+    output.note(&format!("{files} {would}written"));
+    for path in &written.removed {
+        output.note(&format!("{would}removed: {path}"));
+    }
+    note_missing(&written.lost, &written.refused, output);
     Ok(written.ok)
 }
 

@@ -9,22 +9,22 @@ use crate::daemon::PATIENCE;
 use crate::support::World;
 
 /// The API of a daemon.
-pub(super) struct Api {
-    pub(super) address: String,
-    pub(super) token: String,
+pub(crate) struct Api {
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 /// What the server answered.
 #[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Api {
     /// The API of the daemon that is up in a world.
-    pub(super) fn find(world: &World) -> Self {
+    pub(crate) fn find(world: &World) -> Self {
         let state: Value = serde_json::from_str(&world.read("home/server.json")).unwrap();
         let url = state["url"].as_str().unwrap();
         Self {
@@ -33,12 +33,12 @@ impl Api {
         }
     }
 
-    pub(super) fn get(&self, path: &str) -> Reply {
+    pub(crate) fn get(&self, path: &str) -> Reply {
         self.send("GET", path, &[], b"")
     }
 
     /// Sends a request with the token.
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         method: &str,
         path: &str,
@@ -60,7 +60,7 @@ impl Api {
     }
 
     /// Sends bytes and reads until the server closes.
-    pub(super) fn raw(&self, bytes: &[u8]) -> Reply {
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Reply {
         let mut stream = self.connect();
         // The server may refuse and close before it has read everything.
         drop(stream.write_all(bytes));
@@ -69,15 +69,39 @@ impl Api {
         Reply::parse(&answer)
     }
 
-    pub(super) fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 }
 
+impl Api {
+    pub(super) fn post(&self, path: &str, body: &Value) -> Reply {
+        self.post_with(path, body, &[])
+    }
+
+    pub(super) fn post_with(&self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Reply {
+        let json = [("Content-Type", "application/json")];
+        let headers = [&json, headers].concat();
+        self.send("POST", path, &headers, body.to_string().as_bytes())
+    }
+
+    pub(super) fn put(&self, path: &str, body: &Value) -> Reply {
+        let json = [("Content-Type", "application/json")];
+        self.send("PUT", path, &json, body.to_string().as_bytes())
+    }
+
+    /// The document at an address that has one.
+    pub(super) fn read(&self, path: &str) -> Value {
+        let reply = self.get(path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.json());
+        reply.json()
+    }
+}
+
 impl Reply {
-    fn parse(answer: &[u8]) -> Self {
+    pub(super) fn parse(answer: &[u8]) -> Self {
         let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
         let end = end.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(answer)));
         let head = String::from_utf8_lossy(&answer[..end]).into_owned();
@@ -87,20 +111,38 @@ impl Reply {
             let (name, value) = line.split_once(": ")?;
             Some((name.to_lowercase(), value.to_owned()))
         };
-        Self {
+        let mut reply = Self {
             status: status.parse().unwrap(),
             headers: lines.filter_map(header).collect(),
             body: answer[end + 4..].to_vec(),
+        };
+        if reply.header("transfer-encoding") == Some("chunked") {
+            reply.body = join_chunks(&reply.body);
         }
+        reply
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|problem| panic!("{problem}: {}", String::from_utf8_lossy(&self.body)))
     }
+}
+
+fn join_chunks(mut rest: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {
+        let size = std::str::from_utf8(&rest[..end]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            break;
+        }
+        all.extend(&rest[end + 2..end + 2 + size]);
+        rest = &rest[end + 4 + size..];
+    }
+    all
 }

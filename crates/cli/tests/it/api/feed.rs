@@ -1,12 +1,12 @@
 //! Live events: server-sent events and the WebSocket.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Write};
 
 use serde_json::{Value, json};
 
 use super::ASKING;
 use super::client::Api;
+use super::socket::Socket;
 use crate::daemon::{Daemon, used_home};
 use crate::support::World;
 
@@ -23,96 +23,6 @@ fn world() -> World {
         .write("home/skills/hello.yaml", HELLO)
         .write("home/skills/asking.yaml", ASKING);
     world
-}
-
-/// A WebSocket client with the few parts of the protocol that are needed here.
-struct Socket {
-    stream: TcpStream,
-}
-
-impl Socket {
-    fn open(api: &Api, path: &str) -> Self {
-        let mut stream = api.connect();
-        let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-            api.address
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
-            answer.push(byte[0]);
-        }
-        let answer = String::from_utf8(answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
-        Self { stream }
-    }
-
-    fn frame(&mut self) -> (u8, Vec<u8>) {
-        let mut head = [0; 2];
-        self.stream.read_exact(&mut head).unwrap();
-        let length = match head[1] {
-            126 => {
-                let mut bytes = [0; 2];
-                self.stream.read_exact(&mut bytes).unwrap();
-                u16::from_be_bytes(bytes).into()
-            }
-            127 => {
-                let mut bytes = [0; 8];
-                self.stream.read_exact(&mut bytes).unwrap();
-                usize::try_from(u64::from_be_bytes(bytes)).unwrap()
-            }
-            short => short.into(),
-        };
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).unwrap();
-        (head[0] & 0x0f, body)
-    }
-
-    /// The next message.
-    fn next(&mut self) -> Value {
-        loop {
-            let (kind, body) = self.frame();
-            if kind == 1 {
-                return serde_json::from_slice(&body).unwrap();
-            }
-        }
-    }
-
-    /// Reads until a message of a type; gives all of them.
-    fn until(&mut self, kind: &str) -> Vec<Value> {
-        let mut seen = Vec::new();
-        loop {
-            seen.push(self.next());
-            if seen.last().unwrap()["type"] == kind {
-                return seen;
-            }
-        }
-    }
-
-    /// Closes, and waits for the close of the other side.
-    fn say_goodbye(mut self) {
-        self.stream.write_all(&[0x88, 0x80, 0, 0, 0, 0]).unwrap();
-        while self.frame().0 != 8 {}
-    }
-
-    fn send(&mut self, text: &str) {
-        let mut frame = vec![0x81];
-        let length = u16::try_from(text.len()).unwrap();
-        match u8::try_from(length) {
-            Ok(short) if short < 126 => frame.push(0x80 | short),
-            _ => {
-                frame.push(0x80 | 0x7e);
-                frame.extend(length.to_be_bytes());
-            }
-        }
-        // A mask of zeros leaves the text as it is.
-        frame.extend([0; 4]);
-        frame.extend(text.as_bytes());
-        self.stream.write_all(&frame).unwrap();
-    }
 }
 
 fn start(api: &Api, skill: &str) -> Value {

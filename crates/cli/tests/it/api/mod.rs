@@ -1,9 +1,20 @@
 //! The API of a running `deft up`, over real sockets.
 
 mod access;
-mod client;
+pub(crate) mod client;
 mod feed;
+mod home;
+mod hooks;
+mod hostile;
+mod hostile_feed;
+mod hostile_requests;
+mod lasting;
+mod leaks;
+mod referee;
 mod routes;
+mod snippet;
+mod socket;
+mod tls;
 mod tokens;
 
 /// Asks before its only step.
@@ -14,4 +25,16 @@ steps:
   - {id: say, tool: log, args: {message: done}}
 confirmations:
   - {step: say, message: \"Go on?\"}
+";
+
+/// Writes a log line, with an input.
+const NOTE: &str = "\
+name: note
+description: Writes a line
+inputs:
+  - {name: text, type: string, required: true}
+steps:
+  - {id: say, tool: log, args: {message: \"{{ inputs.text }}\"}}
+outputs:
+  said: \"{{ inputs.text }}\"
 ";

@@ -2,22 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::ASKING;
-use super::client::{Api, Reply};
+use super::client::Api;
+use super::{ASKING, NOTE};
 use crate::daemon::{Daemon, used_home, wait_for};
 use crate::support::{SKILL, WORKFLOW, World};
-
-/// Writes a log line, with an input.
-const NOTE: &str = "\
-name: note
-description: Writes a line
-inputs:
-  - {name: text, type: string, required: true}
-steps:
-  - {id: say, tool: log, args: {message: \"{{ inputs.text }}\"}}
-outputs:
-  said: \"{{ inputs.text }}\"
-";
 
 fn world() -> World {
     let world = used_home();
@@ -27,30 +15,6 @@ fn world() -> World {
         .write("home/skills/report.yaml", WORKFLOW)
         .write("home/skills/greet/SKILL.md", SKILL);
     world
-}
-
-impl Api {
-    fn post(&self, path: &str, body: &Value) -> Reply {
-        self.post_with(path, body, &[])
-    }
-
-    fn post_with(&self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Reply {
-        let json = [("Content-Type", "application/json")];
-        let headers = [&json, headers].concat();
-        self.send("POST", path, &headers, body.to_string().as_bytes())
-    }
-
-    fn put(&self, path: &str, body: &Value) -> Reply {
-        let json = [("Content-Type", "application/json")];
-        self.send("PUT", path, &json, body.to_string().as_bytes())
-    }
-
-    /// The document at an address that has one.
-    fn read(&self, path: &str) -> Value {
-        let reply = self.get(path);
-        assert_eq!(reply.status, 200, "{path}: {}", reply.json());
-        reply.json()
-    }
 }
 
 #[test]
@@ -346,5 +310,67 @@ fn the_document_describes_the_api() {
         }
         assert_eq!(api.get(path).status, 200, "{path}");
     }
+    daemon.stop();
+}
+
+#[test]
+fn a_key_is_answered_once_at_every_address() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let document = api.read("/api/openapi.json");
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        // Deliveries of hooks have ids of their own.
+        let post = methods.get("post");
+        let Some(post) = post.filter(|_| path.starts_with("/api/")) else {
+            continue;
+        };
+        let takes_key = |one: &Value| one["name"] == "Idempotency-Key";
+        let parameters = post["parameters"].as_array().unwrap();
+        assert!(parameters.iter().any(takes_key), "{path}");
+    }
+    let key = [("Idempotency-Key", "once")];
+    let token = |name: &str| {
+        let body = json!({"name": name, "scope": "read"});
+        api.post_with("/api/v1/tokens", &body, &key)
+    };
+    let first = token("screen");
+    assert_eq!(first.status, 200, "{}", first.json());
+    assert_eq!(token("screen").json(), first.json());
+    let other = token("phone");
+    assert_eq!(
+        (other.status, &other.json()["code"]),
+        (409, &json!("key_taken"))
+    );
+    let command = json!({"text": "note --text once"});
+    for _ in 0..2 {
+        let done = api.post_with("/api/v1/commands", &command, &key);
+        assert_eq!(done.json()["ok"], true, "{}", done.json());
+    }
+    let runs = api.read("/api/v1/runs?skill=note");
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 1);
+    daemon.stop();
+}
+
+#[test]
+fn replies_are_compressed_for_clients_that_can_read_them() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let accepts = [("Accept-Encoding", "gzip")];
+    let packed = api.send("GET", "/api/openapi.json", &accepts, b"");
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    let plain = api.get("/api/openapi.json");
+    assert_eq!(plain.header("content-encoding"), None);
+    assert!(packed.body.len() * 4 < plain.body.len());
+    // A page that is read again from a store without changes is the same, and has the same tag.
+    let body = json!({"skill": "note", "inputs": {"text": "x"}});
+    assert_eq!(api.post("/api/v1/runs?wait=20", &body).status, 200);
+    let (first, second) = (api.get("/api/v1/runs"), api.get("/api/v1/runs"));
+    assert_eq!(first.header("etag"), second.header("etag"));
+    assert_eq!(api.post("/api/v1/runs?wait=20", &body).status, 200);
+    let third = api.get("/api/v1/runs");
+    assert_eq!(third.json()["runs"].as_array().unwrap().len(), 2);
+    assert_ne!(first.header("etag"), third.header("etag"));
     daemon.stop();
 }

@@ -1,0 +1,141 @@
+//! `deft mcp login` and `logout`: sign in to a server with a browser, and forget the sign-in.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use deft_config::open_in_browser;
+use deft_service::servers::{self, SignIn};
+use deft_service::{Workspace, runtime};
+use deft_wire::FailureKind;
+use deft_wire::server::{SignInView, SignInWord, SignedIn};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::oneshot;
+
+use crate::args::{Global, McpLogin};
+use crate::failure::{Done, Failure};
+use crate::output::{Output, counted, say};
+use crate::when;
+
+/// How long a person may take.
+const PATIENCE: Duration = Duration::from_mins(5);
+/// The exit code of a wait that ended without a result.
+const TIMED_OUT: u8 = 4;
+
+pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
+    let workspace = global.workspace();
+    runtime::start()?.block_on(async {
+        output.note(&format!("asking `{}` how to sign in", args.name));
+        let sign_in = SignIn::begin(&workspace, &args.name, &args.scopes).await?;
+        let opened = !args.no_browser && open_in_browser(sign_in.url());
+        show(sign_in.url(), opened);
+        let patience = args.timeout.unwrap_or(PATIENCE);
+        let waiting = sign_in.wait(patience, pasted(!opened && !global.no_input));
+        let waited = tokio::select! {
+            waited = waiting => waited?,
+            _ = tokio::signal::ctrl_c() => return Err(interrupted()),
+        };
+        let Some(signed_in) = waited else {
+            output.fail(&late(&args.name));
+            return Ok(ExitCode::from(TIMED_OUT));
+        };
+        output.warn(signed_in.warnings);
+        print(&signed_in.value, &workspace, output)
+    })
+}
+
+/// The address, which a person needs whatever else is to be printed.
+fn show(url: &str, opened: bool) {
+    if opened {
+        say("a browser opens; if it does not, open this address:");
+    } else {
+        say("open this address in a browser:");
+    }
+    say(format!("\n  {url}\n"));
+}
+
+/// The address that a person pastes because the browser is on another machine.
+async fn pasted(asks: bool) -> String {
+    if asks {
+        say(
+            "waiting for the browser; if it is on another machine, paste the address where it ends:",
+        );
+        let (sender, line) = oneshot::channel();
+        // Not a task: it would keep the runtime from ending while nothing is typed.
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = io::stdin().read_line(&mut line);
+            let line = line.trim();
+            if read.is_ok() && !line.is_empty() {
+                drop(sender.send(line.to_owned()));
+            }
+        });
+        if let Ok(line) = line.await {
+            return line;
+        }
+    }
+    std::future::pending().await
+}
+
+fn print(signed_in: &SignedIn, workspace: &Workspace, output: &Output) -> Done {
+    if output.json {
+        output.document(signed_in)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let zone = workspace.home()?.moment().zone;
+    let name = &signed_in.server;
+    let state = words(&signed_in.sign_in, name, &zone);
+    output.prose(format!("{name}: {state}"))?;
+    match (&signed_in.error, signed_in.tools) {
+        (Some(error), _) => output.complain(&format!("the server does not work yet: {error}")),
+        (None, Some(tools)) => output.note(&counted(tools, "tool")),
+        (None, None) => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The state of a sign-in in words.
+pub(super) fn words(sign_in: &SignInView, server: &str, zone: &TimeZone) -> String {
+    let until = sign_in.until.as_ref().and_then(|until| until.parse().ok());
+    let until = until.map(|until| when::time_of_day(until, Timestamp::now(), zone));
+    match (sign_in.state, until) {
+        (SignInWord::Valid, Some(until)) if sign_in.renewable => {
+            format!("signed in until {until}, then renewed")
+        }
+        (SignInWord::Valid, Some(until)) => format!("signed in until {until}"),
+        (SignInWord::Valid, None) => "signed in".to_owned(),
+        (SignInWord::Renewable, _) => "signed in, renewed with the next call".to_owned(),
+        (SignInWord::Ended, _) => {
+            format!("the sign-in has ended; sign in with: deft mcp login {server}")
+        }
+    }
+}
+
+fn late(server: &str) -> Failure {
+    let message = format!("nothing came back from the browser; `{server}` is not signed in to");
+    let hint = "try again; `--timeout 15m` waits longer, `--no-browser` takes the address from another machine";
+    Failure {
+        kind: FailureKind::Unsuccessful,
+        ..Failure::input("sign_in_timeout", message).hint(hint)
+    }
+}
+
+fn interrupted() -> Failure {
+    Failure {
+        kind: FailureKind::Interrupted,
+        ..Failure::input("interrupted", "stopped while waiting for the browser")
+    }
+}
+
+pub(super) fn logout(name: &str, workspace: &Workspace, output: &Output) -> Done {
+    let done = runtime::start()?.block_on(servers::sign_out(workspace, name))?;
+    if output.json {
+        output.document(&done)?;
+    } else if done.removed {
+        output.prose(format!("signed out of {name}"))?;
+    } else {
+        output.note(&format!("`{name}` was not signed in to"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,215 @@
+//! Clients that mean harm: while each attack goes on, other clients are answered, and the daemon stays up.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use super::client::{Api, Reply};
+use crate::daemon::{Daemon, PATIENCE, used_home, wait_for};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Clients have a second for the head of a request, and another for the body.
+const SHORT: (&str, &str) = ("DEFT__SERVER__REQUEST_TIMEOUT", "1");
+
+/// Another client is answered.
+pub(super) fn assert_served(api: &Api) {
+    assert_eq!(api.get("/healthz").status, 200);
+    assert_eq!(api.get("/api/v1/runs").status, 200);
+}
+
+/// Sends a byte now and then until the server has had enough, and gives what it said.
+fn trickle(stream: &mut TcpStream, api: &Api) -> Vec<u8> {
+    stream
+        .set_read_timeout(Some(Duration::from_millis(50)))
+        .unwrap();
+    let mut said = Vec::new();
+    let mut bytes = [0; 4096];
+    let begun = std::time::Instant::now();
+    loop {
+        assert!(begun.elapsed() < PATIENCE, "it is never cut off");
+        // The server may close at any moment.
+        drop(stream.write(b"x"));
+        match stream.read(&mut bytes) {
+            Ok(0) => return said,
+            Ok(read) => said.extend(&bytes[..read]),
+            Err(problem)
+                if matches!(problem.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+            {
+                assert_eq!(api.get("/healthz").status, 200);
+            }
+            // It was closed while bytes were on their way.
+            Err(_) => return said,
+        }
+    }
+}
+
+#[test]
+fn slow_clients_are_cut_off() {
+    let world = used_home();
+    let daemon = Daemon::with(&world, &[], &[SHORT]);
+    let api = Api::find(&world);
+    // A head that never ends, byte by byte.
+    let mut head = api.connect();
+    let begin = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nX-Slow: ", api.address);
+    head.write_all(begin.as_bytes()).unwrap();
+    let said = trickle(&mut head, &api);
+    assert!(!said.starts_with(b"HTTP/1.1 200"));
+    // A body that never ends.
+    let mut body = api.connect();
+    let begin = format!(
+        "POST /api/v1/runs HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
+        api.address, api.token
+    );
+    body.write_all(begin.as_bytes()).unwrap();
+    let reply = Reply::parse(&trickle(&mut body, &api));
+    assert_eq!(reply.status, 408);
+    assert_eq!(reply.json()["code"], "slow_body");
+    let mut mcp = api.connect();
+    mcp.write_all(begin.replace("/api/v1/runs", "/mcp").as_bytes())
+        .unwrap();
+    assert_eq!(Reply::parse(&trickle(&mut mcp, &api)).status, 408);
+    // A connection without a request, and one that stays open behind a reply.
+    let mut silent = api.connect();
+    assert_eq!(silent.read(&mut [0; 64]).unwrap_or(0), 0);
+    let mut idle = api.connect();
+    idle.write_all(format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", api.address).as_bytes())
+        .unwrap();
+    let mut all = Vec::new();
+    idle.read_to_end(&mut all).unwrap();
+    assert_eq!(Reply::parse(&all).status, 200);
+    assert_served(&api);
+    daemon.stop();
+}
+
+#[test]
+fn sockets_that_are_half_open_or_torn_do_no_harm() {
+    let world = used_home();
+    let daemon = Daemon::with(&world, &[], &[SHORT]);
+    let api = Api::find(&world);
+    for round in 0..200 {
+        let mut stream = api.connect();
+        match round % 4 {
+            0 => stream.shutdown(Shutdown::Write).unwrap(),
+            1 => stream.shutdown(Shutdown::Read).unwrap(),
+            2 => stream
+                .write_all(b"POST /api/v1/runs HTTP/1.1\r\nCont")
+                .unwrap(),
+            // Closing with bytes unread tears the connection.
+            _ => {
+                let ask = format!(
+                    "GET /api/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n",
+                    api.address
+                );
+                drop(stream.write_all(ask.repeat(20).as_bytes()));
+            }
+        }
+        if round % 20 == 0 {
+            assert_served(&api);
+        }
+    }
+    assert_served(&api);
+    daemon.stop();
+}
+
+/// 10,000 connections that send nothing: the idle ones make room, so that other clients are answered all the time.
+#[test]
+fn ten_thousand_connections_keep_no_client_out() {
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Where it cannot be raised, there are fewer connections at once.
+    setrlimit(Resource::Nofile, all).unwrap_or_default();
+    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let at_once = usize::try_from(allowed.saturating_sub(200)).unwrap_or(usize::MAX);
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let mut open = Vec::new();
+    for count in 1..=10_000 {
+        if open.len() >= at_once {
+            open.clear();
+        }
+        open.push(TcpStream::connect(&api.address).unwrap());
+        if count % 250 == 0 {
+            assert_served(&api);
+        }
+    }
+    assert_served(&api);
+    drop(open);
+    daemon.stop();
+}
+
+#[test]
+fn a_full_house_is_explained() {
+    let world = used_home();
+    let daemon = Daemon::with(&world, &[], &[("DEFT__SERVER__MAX_CONNECTIONS", "3")]);
+    let api = Api::find(&world);
+    let follow = || {
+        let mut stream = api.connect();
+        let head = format!(
+            "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            api.address, api.token
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        stream
+    };
+    let feeds: Vec<TcpStream> = (0..3).map(|_| follow()).collect();
+    let refused = api.get("/healthz");
+    assert_eq!(refused.status, 503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let problem = refused.json();
+    assert_eq!(problem["code"], "too_many_connections");
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("all 3 connections")
+    );
+    drop(feeds);
+    // A connection that only waits gives its place away.
+    let idle: Vec<TcpStream> = (0..3).map(|_| api.connect()).collect();
+    wait_for("a place", || {
+        (api.get("/healthz").status == 200).then_some(())
+    });
+    drop(idle);
+    daemon.stop();
+}
+
+#[test]
+fn wrong_tokens_are_slowed_down_and_right_ones_are_not() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let stranger = Api {
+        address: api.address.clone(),
+        token: "deft_0000".to_owned(),
+    };
+    let mut statuses = Vec::new();
+    for count in 0..400 {
+        statuses.push(stranger.get("/api/v1/runs").status);
+        if count % 50 == 0 {
+            assert_served(&api);
+        }
+    }
+    assert!(statuses.iter().all(|status| [401, 429].contains(status)));
+    assert!(statuses.contains(&401));
+    for token in ["", " ", "\u{7f}", &"x".repeat(20_000), "a b c", "%00"] {
+        let odd = Api {
+            address: api.address.clone(),
+            token: token.to_owned(),
+        };
+        let status = odd.get("/api/v1/runs").status;
+        assert!(
+            [400, 401, 429, 431].contains(&status),
+            "{token:?}: {status}"
+        );
+    }
+    assert_served(&api);
+    daemon.stop();
+}

@@ -1,0 +1,343 @@
+//! No interface shows a secret. Canaries are planted wherever deft holds secrets, then everything that deft says or
+//! writes is searched for them. The addresses come from the document of the API, so that new ones are covered.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use deft_testkit::Script;
+use serde_json::{Value, json};
+
+use super::ASKING;
+use super::client::Api;
+use super::socket::Socket;
+use crate::daemon::{Daemon, used_home};
+use crate::mcp_client::{LEGACY, McpClient};
+use crate::support::{World, server};
+
+/// What must not be seen. Each is the content of a file that the configuration refers to.
+const CANARIES: [(&str, &str); 7] = [
+    ("model", "canary-model-key-1a2b3c"),
+    ("named", "canary-named-secret-4d5e6f"),
+    ("server", "canary-server-token-7a8b9c"),
+    ("oauth", "canary-oauth-header-0d1e2f"),
+    ("hook", "canary-hook-secret-3a4b5c"),
+    ("bot", "123456:canary-bot-token-6d7e8f"),
+    ("unused", "canary-unused-9a0b1c"),
+];
+
+const CONFIG: &str = "
+[secrets]
+NAMED = \"file:canaries/named\"
+UNUSED = \"file:canaries/unused\"
+[llm.main]
+provider = \"openai\"
+model = \"m\"
+base_url = \"http://127.0.0.1:9\"
+api_key = \"file:canaries/model\"
+[mcp_servers.web]
+url = \"http://127.0.0.1:9/mcp\"
+headers = {Authorization = \"Bearer file:canaries/oauth\"}
+startup_timeout = \"1s\"
+[hooks.deploys]
+secret = \"file:canaries/hook\"
+[telegram]
+token = \"file:canaries/bot\"
+base_url = \"http://127.0.0.1:9\"
+[server]
+request_timeout = \"10s\"
+";
+
+/// Gives the secret to a tool that repeats it, calls one that tells its own, and fails with both.
+const LEAKING: &str = "\
+name: leaking
+description: Hands a secret on
+secrets: [NAMED]
+expose: true
+steps:
+  - {id: echo, tool: echo, args: {text: \"Bearer {{ secrets.NAMED }}\"}}
+  - {id: told, tool: tell, args: {}}
+  - {id: fail, tool: fail, args: {text: \"{{ secrets.NAMED }} {{ echo }}\"}}
+";
+
+fn world() -> World {
+    let world = used_home();
+    for (name, value) in CANARIES {
+        world.write(&format!("home/canaries/{name}"), format!("{value}\n"));
+    }
+    let text = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    let script = Script::new()
+        .tool("echo", json!({"description": "Repeats.", "schema": text}))
+        .tool("tell", json!({"description": "Tells.", "env": "TOKEN"}))
+        .tool(
+            "fail",
+            json!({"description": "Fails.", "schema": text, "error": "no access with ${text} and ENV(TOKEN)"}),
+        );
+    let demo = server(&world, &script);
+    let config = format!("{demo}env = {{TOKEN = \"file:canaries/server\"}}\n{CONFIG}");
+    world
+        .write("home/config.toml", config)
+        .write("home/skills/leaking.yaml", LEAKING)
+        .write("home/skills/asking.yaml", ASKING);
+    world
+}
+
+/// Everything that was said, with the place where it was said.
+#[derive(Default)]
+struct Spoken(Vec<(String, Vec<u8>)>);
+
+impl Spoken {
+    fn add(&mut self, place: impl Into<String>, text: impl AsRef<[u8]>) {
+        self.0.push((place.into(), text.as_ref().to_vec()));
+    }
+
+    /// No canary is in anything that was said.
+    fn check(&self, tokens: &[&str]) {
+        let canaries = CANARIES.iter().map(|(_, value)| *value);
+        for canary in canaries.chain(tokens.iter().copied()) {
+            for (place, text) in &self.0 {
+                let found = text
+                    .windows(canary.len())
+                    .position(|part| part == canary.as_bytes());
+                if let Some(at) = found {
+                    let around = &text[at.saturating_sub(200)..(at + 100).min(text.len())];
+                    panic!(
+                        "{place} shows `{canary}`: {}",
+                        String::from_utf8_lossy(around)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// An address of the document with names and ids of this world in it.
+fn filled(path: &str, operation: &Value, run: &str) -> String {
+    let group = path.trim_start_matches("/api/v1/").split('/').next();
+    let name = match group {
+        Some("runs" | "jobs") => run,
+        Some("skills" | "schedule") => "leaking",
+        Some("tools") => "echo",
+        _ => "last",
+    };
+    let parts = path.split('/').map(|part| match part.strip_prefix('{') {
+        Some(_) => name,
+        None => part,
+    });
+    let path: Vec<&str> = parts.collect();
+    let parameters = operation["parameters"].as_array().unwrap();
+    let queries = parameters.iter().filter(|one| one["in"] == "query");
+    let queries: Vec<String> = queries
+        .filter(|one| one["required"] == true)
+        .map(|one| match one["name"].as_str().unwrap() {
+            "when" => "when=every%202%20hours".to_owned(),
+            other => format!("{other}=1"),
+        })
+        .collect();
+    format!("{}?{}", path.join("/"), queries.join("&"))
+}
+
+fn ask_everything(api: &Api, run: &str, spoken: &mut Spoken) {
+    let document = api.get("/api/openapi.json");
+    spoken.add("the document", &document.body);
+    let mut asked = 0;
+    for (path, methods) in document.json()["paths"].as_object().unwrap() {
+        let Some(get) = methods.get("get").filter(|_| path != "/api/v1/events") else {
+            continue;
+        };
+        let path = filled(path, get, run);
+        let reply = api.get(&path);
+        assert!(
+            reply.status < 500,
+            "{path}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
+        spoken.add(format!("GET {path}"), &reply.body);
+        spoken.add(
+            format!("the head of GET {path}"),
+            format!("{:?}", reply.headers),
+        );
+        asked += 1;
+    }
+    assert!(asked > 25, "{asked}");
+    spoken.add("metrics", api.get("/metrics").body);
+}
+
+fn follow_everything(api: &Api, spoken: &mut Spoken) {
+    let mut socket = Socket::open(api, &format!("/ws?after=0&token={}", api.token));
+    let seen = socket.until("skill_failed");
+    spoken.add("the WebSocket", Value::from(seen).to_string());
+    let mut stream = api.connect();
+    let head = format!(
+        "GET /api/v1/events?after=0 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        api.address, api.token
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    let mut bytes = [0; 4096];
+    while !said.windows(12).any(|part| part == b"skill_failed") {
+        let read = stream.read(&mut bytes).unwrap();
+        assert!(read > 0, "the stream ended");
+        said.extend(&bytes[..read]);
+    }
+    spoken.add("server-sent events", said);
+}
+
+fn talk_mcp(world: &World, spoken: &mut Spoken) {
+    let mut client = McpClient::legacy(world, LEGACY, &json!({}));
+    for (list, key, read, name) in [
+        ("resources/list", "resources", "resources/read", "uri"),
+        ("prompts/list", "prompts", "prompts/get", "name"),
+    ] {
+        let listed = client.request(list, json!({}));
+        spoken.add(list, listed.to_string());
+        for one in listed[key].as_array().into_iter().flatten().take(50) {
+            let asked = client.send(read, json!({name: one[name]}));
+            spoken.add(
+                format!("{read} {}", one[name]),
+                client.response(asked).to_string(),
+            );
+        }
+    }
+    spoken.add(
+        "tools/list",
+        client.request("tools/list", json!({})).to_string(),
+    );
+    for (tool, arguments) in [
+        ("skill_run", json!({"skill": "leaking"})),
+        ("skill_run", json!({"skill_name": "leaking"})),
+        ("get_skill", json!({"name": "leaking"})),
+        ("run_list", json!({})),
+        ("get_tool_catalog", json!({})),
+        ("leaking", json!({})),
+    ] {
+        let asked = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
+        spoken.add(
+            format!("tools/call {tool}"),
+            client.response(asked).to_string(),
+        );
+    }
+    client.close();
+}
+
+fn use_the_command_line(world: &World, run: &str, spoken: &mut Spoken) {
+    for line in [
+        "status",
+        "doctor",
+        "runs list",
+        "runs show RUN",
+        "runs logs RUN",
+        "runs export RUN",
+        "skills list",
+        "skills show leaking",
+        "skills doctor",
+        "schedule list",
+        "tools list",
+        "tools show echo",
+        "tools catalog",
+        "tools call tell",
+        "tools call fail text=x",
+        "mcp list",
+        "mcp probe",
+        "config show",
+        "config get llm.main.api_key",
+        "config validate",
+        "secrets list",
+        "secrets test",
+        "tokens list",
+        "hooks list",
+        "notices list",
+        "approvals list",
+        "jobs list",
+        "budget show",
+        "logs",
+        "schema config",
+        "run leaking",
+        "run leaking --dry-run",
+    ] {
+        let line = line.replace("RUN", run);
+        let args: Vec<&str> = line.split(' ').collect();
+        let output = world.output(&[args, vec!["--json"]].concat());
+        spoken.add(format!("deft {line} --json"), output.stdout);
+        spoken.add(format!("deft {line} --json (stderr)"), output.stderr);
+    }
+    for line in [
+        "status",
+        "doctor",
+        "runs show RUN",
+        "runs logs RUN",
+        "run leaking",
+        "config show",
+        "secrets list",
+        "logs",
+    ] {
+        let line = line.replace("RUN", run);
+        let args: Vec<&str> = line.split(' ').collect();
+        let output = world.output(&args);
+        spoken.add(format!("deft {line}"), output.stdout);
+        spoken.add(format!("deft {line} (stderr)"), output.stderr);
+    }
+}
+
+/// Every file of the home but those that hold the secrets.
+fn read_files(folder: &Path, spoken: &mut Spoken) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if name == "canaries" || name == "token" {
+            continue;
+        }
+        if path.is_dir() {
+            read_files(&path, spoken);
+        } else if let Ok(content) = fs::read(&path) {
+            spoken.add(path.display().to_string(), content);
+        }
+    }
+}
+
+#[test]
+fn no_interface_shows_a_secret() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let added = world.json(&["tokens", "add", "phone", "--scope", "run", "--json"]);
+    let phone = added["token"].as_str().unwrap().to_owned();
+    let mut spoken = Spoken::default();
+    let json = [("Content-Type", "application/json")];
+    let start = |skill: &str| {
+        let body = json!({"skill": skill}).to_string();
+        api.send("POST", "/api/v1/runs?wait=20", &json, body.as_bytes())
+    };
+    let started = start("leaking");
+    let run = started.json()["run"].clone();
+    assert_eq!(run["outcome"], "error", "{run:#}");
+    let told = run.to_string();
+    assert!(
+        told.contains("[secret NAMED]"),
+        "the canary never flew: {told}"
+    );
+    spoken.add("POST /api/v1/runs", &started.body);
+    spoken.add("a question", &start("asking").body);
+    let run = run["id"].as_str().unwrap();
+    ask_everything(&api, run, &mut spoken);
+    follow_everything(&api, &mut spoken);
+    // Problems, with a token that is wrong and one that is in the address.
+    let stranger = Api {
+        address: api.address.clone(),
+        token: "deft_canary-wrong-token-2d3e4f".to_owned(),
+    };
+    spoken.add("401", stranger.get("/api/v1/runs").body);
+    let call = json!({"arguments": {"text": "x"}}).to_string();
+    for tool in ["tell", "fail"] {
+        let path = format!("/api/v1/tools/{tool}/call");
+        spoken.add(&path, api.send("POST", &path, &json, call.as_bytes()).body);
+    }
+    let hook = api.send("POST", "/hooks/deploys", &json, b"{}");
+    assert_eq!(hook.status, 401);
+    spoken.add("a hook", hook.body);
+    talk_mcp(&world, &mut spoken);
+    use_the_command_line(&world, run, &mut spoken);
+    spoken.add("server.json", world.read("home/server.json"));
+    spoken.add("the daemon", daemon.stop());
+    read_files(&world.path("home"), &mut spoken);
+    spoken.check(&[&api.token, &phone, &stranger.token]);
+}

@@ -1,0 +1,58 @@
+//! The client of the seeds ("WebSocket Connection"), run by Node, which strips its types.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use deft_testkit::referee;
+use serde_json::json;
+
+use super::client::Api;
+use crate::daemon::{Daemon, used_home};
+
+const HELLO: &str = "\
+name: hello
+description: Says hello
+steps:
+  - {id: say, tool: log, args: {message: hello}}
+outputs:
+  said: hello
+";
+
+/// The file that Node runs: the port of the seeds is fixed, and that of a test is free.
+fn client(api: &Api, folder: &Path) -> std::path::PathBuf {
+    let text = include_str!("referees/client.ts");
+    assert!(text.contains("new WebSocket(`ws://localhost:9876/"));
+    let port = api.address.rsplit_once(':').unwrap().1;
+    let file = folder.join("client.ts");
+    std::fs::write(&file, text.replace(":9876", &format!(":{port}"))).unwrap();
+    file
+}
+
+#[test]
+fn the_client_of_the_seeds_hears_a_run() {
+    let world = used_home();
+    world.write("home/skills/hello.yaml", HELLO);
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let mut node = Command::new(referee("bin/node"))
+        .args(["--experimental-strip-types", "--no-warnings"])
+        .arg(client(&api, &world.path("home")))
+        .env("TOKEN", &api.token)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines();
+    let mut line = || lines.next().unwrap().unwrap();
+    assert_eq!(line(), "open");
+    let body = json!({"skill": "hello"}).to_string();
+    let json = [("Content-Type", "application/json")];
+    let run = api.send("POST", "/api/v1/runs?wait=20", &json, body.as_bytes());
+    assert_eq!(run.status, 200, "{}", run.json());
+    assert_eq!(line(), r#"{"panel":"hello"}"#);
+    assert_eq!(line(), r#"{"step":"say","success":true}"#);
+    assert_eq!(line(), r#"{"outputs":{"said":"hello"}}"#);
+    assert!(node.wait().unwrap().success());
+    daemon.stop();
+}

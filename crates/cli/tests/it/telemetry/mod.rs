@@ -1,0 +1,5 @@
+//! Traces, metrics and health of the real binary, judged by the definitions of OTLP and the parser of Prometheus.
+
+mod metrics;
+mod referee;
+mod traces;
