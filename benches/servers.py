@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""The servers of `deft up` under load, beside their peers: MCP, HTTP and WebSocket.
+
+    servers.py DEFT LOAD ENGINE_BENCH CACHE [PART...]      (`make bench-servers` calls it)
+
+LOAD is the bench `load` of the crate `deft-server`, which puts load on deft and on the peers in the same way.
+Everything listens on loopback, on free ports, in a temporary folder. Parts: mcp, trigger, reads, feed, start.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE / "peers"))
+from run import Restate, free_port, line, wait_for  # noqa: E402
+
+ROUNDS = 3
+STORED_RUNS = 100_000
+# The limits of a token are not what is measured.
+CONFIG = """[server]
+listen = "127.0.0.1:0"
+reads_per_second = 1000000
+changes_per_second = 1000000
+"""
+ONE = """name: one
+description: One step
+steps:
+  - id: now
+    tool: time.now
+"""
+FIVE = "name: five\ndescription: Five steps, each with an effect\nsteps:\n" + "".join(
+    f"  - id: s{number}\n    tool: time.now\n    effects: once\n" for number in range(5)
+)
+
+
+class Deft:
+    """A running `deft up` with its own home."""
+
+    def __init__(self, deft, folder):
+        self.home = pathlib.Path(folder) / "home"
+        (self.home / "skills").mkdir(parents=True)
+        for name, text in (("one", ONE), ("five", FIVE)):
+            (self.home / "skills" / f"{name}.yaml").write_text(text)
+        (self.home / "config.toml").write_text(CONFIG)
+        environment = {**os.environ, "DEFT_HOME": str(self.home)}
+        self.begun = time.perf_counter()
+        log = open(pathlib.Path(folder) / "deft.log", "wb")
+        self.process = subprocess.Popen([deft, "up"], env=environment, stdout=log, stderr=log)
+        self.address = self.wait_for_address()
+        self.token = (self.home / "token").read_text().strip()
+
+    def wait_for_address(self):
+        state = self.home / "server.json"
+        while True:
+            try:
+                url = json.loads(state.read_text())["url"]
+                return url.removeprefix("http://")
+            except (OSError, ValueError, KeyError):
+                time.sleep(0.002)
+                if self.process.poll() is not None or time.perf_counter() - self.begun > 30:
+                    sys.exit("deft up did not start")
+
+    def cpu(self):
+        return cpu(self.process.pid)
+
+    def memory_mb(self):
+        rollup = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
+        return next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def cpu(pid):
+    """CPU seconds of a process, user and system."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Bench:
+    def __init__(self, deft, load, engine, cache):
+        self.deft, self.load, self.engine, self.cache = deft, load, engine, pathlib.Path(cache)
+
+    def http(self, server, method, path, body, count, connections, rate=0):
+        arguments = ["http", server.address, server.token, method, path, body, count, connections, rate]
+        return line([self.load, *map(str, arguments)])
+
+    def mcp(self, address, token, tool, arguments, count=1000):
+        return line([self.load, "mcp", address, token, "/mcp", tool, json.dumps(arguments), str(count)])
+
+    def start(self, server):
+        """How soon `deft up` is ready, and what it needs while it waits."""
+        ready = []
+        for _ in range(9):
+            with tempfile.TemporaryDirectory() as folder:
+                other = Deft(self.deft, folder)
+                wait_for(f"http://{other.address}/readyz")
+                ready.append((time.perf_counter() - other.begun) * 1e3)
+                other.close()
+        time.sleep(10)
+        show("`deft up` ready, ms (bar 50)", sorted(ready)[len(ready) // 2])
+        show("… waiting, MB (bar 25)", server.memory_mb())
+
+    def trigger(self, server):
+        """A run of five `once` steps over HTTP, beside the engine alone and Restate's ingress."""
+        manifest, target = HERE / "peers" / "restate" / "Cargo.toml", self.cache / "peers"
+        subprocess.run(
+            ["cargo", "build", "--release", "--quiet", "--manifest-path", manifest, "--target-dir", target], check=True
+        )
+        service = str(target / "release" / "peer-restate")
+        with tempfile.TemporaryDirectory() as folder:
+            restate = Restate(self.cache, service, folder)
+            ingress = f"http://127.0.0.1:{restate.ingress}"
+            pids = (restate.server.pid, restate.service.pid)
+            try:
+                for _ in range(ROUNDS):
+                    lone = line([self.engine, "--peer"])["p50_ms"]
+                    before = server.cpu()
+                    body = json.dumps({"skill": "five", "inputs": {}})
+                    run = self.http(server, "POST", "/api/v1/runs?wait=30", body, 1000, 1)
+                    spent = (server.cpu() - before) / 1000 * 1e3
+                    before = sum(map(cpu, pids))
+                    peer = line([service, "load", ingress, "1000", "1"])
+                    peer_spent = (sum(map(cpu, pids)) - before) / 1000 * 1e3
+                    show("run of 5 `once` steps over HTTP, p50 ms", run["p50_ms"])
+                    show("… in units of the lone run (bar 2)", run["p50_ms"] / lone)
+                    show("… CPU per run, ms (bar 0.45)", spent)
+                    show("… Restate's ingress, p50 ms", peer["p50_ms"])
+                    show("… Restate, CPU per run, ms", peer_spent)
+            finally:
+                restate.close()
+
+    def tool_calls(self, server):
+        """`skill_run` of a skill with one step through `/mcp`, beside two servers whose tool does nothing."""
+        python = self.python_peer()
+        node = self.node_peer()
+        ports = free_port(), free_port()
+        here = HERE / "peers" / "mcp"
+        peers = [
+            subprocess.Popen([python, str(here / "server.py"), str(ports[0])]),
+            subprocess.Popen([str(node / "bin" / "node"), "server.mjs", str(ports[1])], cwd=node / "peer"),
+        ]
+        try:
+            for port in ports:
+                wait_for_port(port)
+            for _ in range(ROUNDS):
+                own = self.mcp(server.address, server.token, "skill_run", {"skill": "one"})
+                show("`skill_run` of one step through /mcp, p50 ms (bar 2)", own["p50_ms"])
+                for name, port in zip(("FastMCP, a tool that does nothing", "TypeScript SDK, the same"), ports):
+                    peer = self.mcp(f"127.0.0.1:{port}", "", "greet", {"who": "Ada"})
+                    show(f"… {name}, p50 ms", peer["p50_ms"])
+        finally:
+            for peer in peers:
+                peer.kill()
+                peer.wait()
+
+    def python_peer(self):
+        folder = self.cache / "peer-fastmcp"
+        wanted = (HERE / "peers" / "mcp" / "requirements.txt").read_text()
+        ready = folder / "ready"
+        if not ready.exists() or ready.read_text() != wanted:
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            requirements = HERE / "peers" / "mcp" / "requirements.txt"
+            subprocess.run([folder / "bin" / "pip", "install", "--quiet", "-r", requirements], check=True)
+            ready.write_text(wanted)
+        return str(folder / "bin" / "python")
+
+    def node_peer(self):
+        """The Node of the referees, and a folder with the SDK."""
+        folder, source = self.cache / "referees", HERE / "peers" / "mcp"
+        peer = folder / "peer"
+        peer.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "server.mjs"):
+            (peer / name).write_text((source / name).read_text())
+        path = f"{folder / 'bin'}:{os.environ['PATH']}"
+        subprocess.run(
+            ["npm", "install", "--silent", "--no-audit", "--no-fund"],
+            cwd=peer, check=True, env={**os.environ, "PATH": path},
+        )
+        return folder
+
+    def reads(self, server):
+        """`GET /api/v1/runs` with many runs stored."""
+        body = json.dumps({"skill": "one", "inputs": {}})
+        stored = 0
+        while stored < STORED_RUNS:
+            self.http(server, "POST", "/api/v1/runs?wait=30", body, 10_000, 64)
+            stored += 10_000
+        for _ in range(ROUNDS):
+            before = server.cpu()
+            lone = self.http(server, "GET", "/api/v1/runs?limit=20", "", 5_000, 1)
+            many = self.http(server, "GET", "/api/v1/runs?limit=20", "", 30_000, 16)
+            spent = (server.cpu() - before) / 35_000 * 1e3
+            show(f"GET /api/v1/runs of {stored} runs, requests/s (bar 5000)", many["per_s"])
+            show("… p99 ms with 16 connections", many["p99_ms"])
+            show("… p50 ms with one connection", lone["p50_ms"])
+            show("… CPU per request, ms", spent)
+
+    def feed(self, server):
+        """1,000 WebSocket clients, 20 of which never read, at 200 events a second."""
+        body = json.dumps({"skill": "one", "inputs": {}})
+        probe = self.follow(server, 1, 0, 4, body, 10)
+        per_run = probe["events_max"] / 40
+        rate = round(200 / per_run)
+        before = server.memory_mb()
+        used = server.cpu()
+        figures = self.follow(server, 980, 20, 30, body, rate)
+        spent = server.cpu() - used
+        show("events a run", per_run)
+        show("WebSocket clients that read", figures["clients"])
+        show("… events each received in 30 s, fewest", figures["events_min"])
+        show("… events each received in 30 s, most", figures["events_max"])
+        show("… resyncs", figures["resyncs"])
+        show("… delay p50 ms", figures["delay_p50_ms"])
+        show("… delay p99 ms", figures["delay_p99_ms"])
+        show("… deft, CPU seconds a second", spent / 30)
+        show("… memory before, MB", before)
+        show("… memory in the middle, MB", figures["middle_mb"])
+        show("… memory at the end, MB", figures["end_mb"])
+
+    def follow(self, server, clients, stalled, seconds, body, rate):
+        """Follows the events while runs are started at a rate."""
+        arguments = ["feed", server.address, server.token, clients, stalled, seconds]
+        reader = subprocess.Popen([self.load, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+        time.sleep(2 if clients > 1 else 0.5)
+        middle = []
+        timer = threading.Timer(seconds / 2, lambda: middle.append(server.memory_mb()))
+        timer.start()
+        self.http(server, "POST", "/api/v1/runs?wait=30", body, rate * (seconds - 3 if clients > 1 else seconds), 8, rate)
+        end = server.memory_mb()
+        out, _ = reader.communicate(timeout=120)
+        return {**json.loads(out), "middle_mb": middle[0] if middle else end, "end_mb": end}
+
+
+def wait_for_port(port, seconds=30):
+    import socket
+
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def show(name, figure):
+    print(f"{name:<64} {figure:>10.2f}", flush=True)
+
+
+def main():
+    bench = Bench(*sys.argv[1:5])
+    parts = {
+        "start": bench.start, "mcp": bench.tool_calls, "trigger": bench.trigger,
+        "feed": bench.feed, "reads": bench.reads,
+    }
+    chosen = sys.argv[5:] or list(parts)
+    with tempfile.TemporaryDirectory() as folder:
+        server = Deft(bench.deft, folder)
+        try:
+            for name in chosen:
+                print(f"\n{parts[name].__doc__}", flush=True)
+                parts[name](server)
+        finally:
+            server.close()
+
+
+if __name__ == "__main__":
+    main()
