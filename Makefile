@@ -15,7 +15,10 @@ DENY := $(CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
 
-.PHONY: up release plain test setup lint deny build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
+# The bench with this name that was built last.
+newest = $$(ls -t $(TARGET)/release/deps/$(1)-* | grep -v '\.d$$' | head -1)
+
+.PHONY: up release plain test setup lint deny build unit doc referee fuzz api-fuzz alone alone-unit chaos bench bench-peers bench-servers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
@@ -86,6 +89,12 @@ alone-unit: tools
 fuzz:
 	fuzz/run.sh $(or $(FUZZ_SECONDS),5)
 
+## Twenty thousand requests, made up from the OpenAPI document, to a daemon; every reply is compared with it. Not a part
+## of `test`, which sends a few hundred.
+api-fuzz: export DEFT_API_EXAMPLES ?= 300
+api-fuzz: tools servers
+	cargo nextest run --workspace $(LOCKED) --no-capture -E 'test(api::referee)'
+
 ## Ten thousand kills and a million slots; the counts go to docs/chaos.md. Not a part of `test`.
 chaos: export DEFT_CHAOS_KILLS ?= 10000
 chaos: export DEFT_CHAOS_SLOTS ?= 1000000
@@ -105,12 +114,18 @@ bench: $(VENV)/ready release
 bench-peers: $(VENV)/ready
 	cargo bench -p deft-engine --bench engine $(LOCKED) --no-run
 	$(VENV)/bin/python benches/peers/run.py $(CACHE) \
-	    "$$(ls -t $(TARGET)/release/deps/engine-* | grep -v '\.d$$' | head -1)"
+	    "$(call newest,engine)"
+
+## The servers of `deft up` under load, beside FastMCP, the TypeScript SDK and Restate.
+bench-servers: $(VENV)/ready servers release
+	cargo bench --workspace $(LOCKED) --no-run --bench load --bench engine
+	$(VENV)/bin/python benches/servers.py $(DEFT) "$(call newest,load)" "$(call newest,engine)" $(CACHE) $(PART)
 
 ## Public MCP servers, referees of MCP and a real model that the tests talk to, in the cache folder.
 servers:
 	crates/tools/tests/servers/install.sh
 	crates/server/tests/referees/install.sh
+	crates/telemetry/tests/referees/install.sh
 	crates/testkit/model/install.sh
 
 tools:

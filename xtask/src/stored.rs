@@ -46,6 +46,10 @@ const KNOWN: &[(&str, &str)] = &[
         "the content of a result, which may be a plain text",
     ),
     (
+        "service/hosts/json.rs",
+        "a key in the file of another program that cannot be read is not the one that is looked for",
+    ),
+    (
         "service/listener.rs",
         "a note of another version is as good as none",
     ),
@@ -56,6 +60,10 @@ const KNOWN: &[(&str, &str)] = &[
     (
         "service/router.rs",
         "a catalog of another version is asked for again",
+    ),
+    (
+        "service/telemetry/note.rs",
+        "a note of another version is as good as none",
     ),
     (
         "service/tools/call.rs",
