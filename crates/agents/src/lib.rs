@@ -9,6 +9,7 @@ mod budget;
 mod chat;
 mod chat_run;
 mod context;
+mod dispatch_run;
 mod facts;
 mod history;
 mod memory;
@@ -40,6 +41,7 @@ pub use chat::{ChatMessage, Preview};
 pub use chat_run::{
     ALONE, ANSWER_TO, MODEL, answer_to, chat_inputs, chosen_model, conversation_of,
 };
+pub use dispatch_run::DispatchInputs;
 pub use facts::AgentFacts;
 pub use history::{begin_message, end_messages, first_message, text_of};
 pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};

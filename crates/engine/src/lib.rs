@@ -51,7 +51,7 @@ pub use deft_agents::{
 };
 pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{
-    CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, NamedSkill,
+    CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library, NamedSkill,
     SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file, changed_files,
     check_tools, known_tools, last_good, stored_schedule,
 };

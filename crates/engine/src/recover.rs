@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::ask::Response;
 use crate::record::encode;
 use crate::{
-    Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask, claim,
+    Admission, Attention, CHAT_SKILL, DISPATCH_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask, claim,
 };
 
 /// The most runs that a message names.
@@ -231,7 +231,7 @@ impl Engine {
 
 /// Whether a run brought its own skill along.
 fn is_its_own_skill(run: &RunRow) -> bool {
-    run.skill == JOB_SKILL || run.skill == CHAT_SKILL
+    [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL].contains(&run.skill.as_str())
 }
 
 fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {
