@@ -3,6 +3,7 @@
 mod access;
 pub(crate) mod client;
 mod feed;
+mod health;
 mod home;
 mod hooks;
 mod hostile;
