@@ -12,6 +12,7 @@ mod hostile_requests;
 mod lasting;
 mod leaks;
 mod referee;
+mod request_ids;
 mod routes;
 mod snippet;
 mod socket;
