@@ -6,6 +6,8 @@ mod feed;
 mod health;
 mod home;
 mod hooks;
+mod hooks_by_hand;
+mod hooks_test;
 mod hostile;
 mod hostile_feed;
 mod hostile_requests;
