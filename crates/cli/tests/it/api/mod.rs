@@ -1,6 +1,7 @@
 //! The API of a running `deft up`, over real sockets.
 
 mod access;
+mod chats;
 pub(crate) mod client;
 mod feed;
 mod health;
@@ -13,6 +14,9 @@ mod hostile_feed;
 mod hostile_requests;
 mod lasting;
 mod leaks;
+mod leaks_mcp;
+mod mcp_http;
+mod mcp_streams;
 mod referee;
 mod request_ids;
 mod routes;
