@@ -65,7 +65,7 @@ pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;
 pub use record::PublishedEvent;
-pub use recover::ResumeWith;
+pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
 

@@ -71,6 +71,10 @@ const COMMANDS: &[(&str, Counterpart)] = &[
     ),
     ("export", Requests(&["GET /api/v1/skills/{name}/export"])),
     ("hooks list", Requests(&["GET /api/v1/hooks"])),
+    (
+        "hooks test",
+        Left("it sends what the sender of a hook would send, `POST /hooks/NAME`"),
+    ),
     ("init", Left("a daemon has its home already")),
     ("jobs halt", Requests(&["POST /api/v1/jobs/halt"])),
     ("jobs list", Requests(&["GET /api/v1/jobs"])),

@@ -344,6 +344,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("tokens revoke", &["deft tokens revoke phone"]),
     ("hooks", &["deft hooks list"]),
     ("hooks list", &["deft hooks list", "deft hooks list --json"]),
+    (
+        "hooks test",
+        &[
+            "deft hooks test deploys",
+            "deft hooks test deploys --payload delivery.json --json",
+        ],
+    ),
     ("undo", &["deft undo", "deft undo --list"]),
     ("cmd", &["deft cmd 'get_skill: email'"]),
     ("schema", &["deft schema workflow"]),

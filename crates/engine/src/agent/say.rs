@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deft_agents::{ALONE, ANSWER_TO, MODEL, conversation_of, first_message, text_of};
 use deft_base::{hex_digest, run_outputs};
-use deft_model::{Failure, InputType, Object, Skill};
+use deft_model::{Failure, InputType, Object, RunOrigin, Skill};
 use deft_store::{NewConversation, RunRow, Write};
 use serde_json::json;
 use uuid::Uuid;
@@ -36,6 +36,8 @@ pub struct Say {
     pub alone: bool,
     /// The model that is to answer, if not the agent's.
     pub model: Option<String>,
+    /// The request that it comes from.
+    pub origin: RunOrigin,
 }
 
 /// The answer to a message.
@@ -161,6 +163,7 @@ impl Engine {
             inputs,
             cause: "message".to_owned(),
             key: say.key.clone(),
+            origin: say.origin.clone(),
             writes: opens.into_iter().chain([asked]).collect(),
             ..Fire::default()
         }

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, ResumeWith};
-use deft_model::{RunId, RunStatus, WaitKind};
+use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, RerunWith, ResumeWith};
+use deft_model::{RunId, RunOrigin, RunStatus, WaitKind};
 use deft_store::RunRow;
 use deft_wire::run::RunDetail;
 use deft_wire::{Done, Failure};
@@ -39,6 +39,8 @@ pub enum RunWork {
         id: String,
         /// The step to begin with; results of earlier steps are reused.
         from: Option<String>,
+        /// The request that asks for it.
+        origin: RunOrigin,
     },
 }
 
@@ -213,12 +215,10 @@ fn future(app: &App, work: RunWork, attention: Attention) -> Done<Work> {
             let with = ResumeWith { by, old_revision };
             Box::pin(async move { engine.resume(&row, &with, attention).await })
         }
-        RunWork::Rerun { id, from } => {
+        RunWork::Rerun { id, from, origin } => {
             let row = find_row(app, &id)?;
-            Box::pin(async move {
-                let from = from.as_deref();
-                engine.rerun(&row, from, "rerun", attention).await
-            })
+            let with = RerunWith { from, origin };
+            Box::pin(async move { engine.rerun(&row, &with, attention).await })
         }
     })
 }
