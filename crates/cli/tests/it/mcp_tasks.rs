@@ -191,7 +191,7 @@ fn a_question_is_answered_by_an_update() {
 }
 
 #[test]
-fn a_person_who_declines_ends_the_step() {
+fn a_person_who_declines_stops_the_run() {
     let world = world();
     let mut client = client(&world);
     let created = task(&mut client, "careful", json!({}));
@@ -200,9 +200,11 @@ fn a_person_who_declines_ends_the_step() {
     let declined = json!({ key.unwrap(): {"action": "decline"} });
     let params = json!({"taskId": created["taskId"], "inputResponses": declined});
     client.request("tasks/update", params);
-    let done = until(&mut client, &created, "completed");
-    let all = client.value("approval_list", json!({"answered": true}));
-    assert_eq!(all["approvals"][0]["answer"], "no", "{done:#}");
+    let ended = until(&mut client, &created, "cancelled");
+    assert_eq!(
+        ended["statusMessage"],
+        "declined by mcp:tester before step `send`"
+    );
 }
 
 #[test]
@@ -281,7 +283,7 @@ fn ids_that_are_no_tasks_are_refused() {
         "",
         "last",
         &id[..id.len() - 1],
-        by_hand["run"]["id"].as_str().unwrap(),
+        by_hand["id"].as_str().unwrap(),
     ] {
         for (method, params) in [
             ("tasks/get", json!({"taskId": wrong})),
@@ -301,6 +303,19 @@ fn ids_that_are_no_tasks_are_refused() {
     let mut plain = McpClient::modern(&world, &json!({}));
     let error = plain.refused("tasks/get", json!({"taskId": id}));
     assert_eq!(error["code"], -32021, "{error:#}");
+}
+
+#[test]
+fn a_task_is_known_until_its_run_is_deleted() {
+    let world = world();
+    let mut client = client(&world);
+    let run = client.value("skill_run", run("quick", json!({})))["run"].take();
+    let found = client.request("tasks/get", json!({ "taskId": run }));
+    assert_eq!(found["status"], "completed", "{found:#}");
+    let pruned = world.json(&["runs", "prune", "--before", "2999-01-01T00:00:00Z", "--json"]);
+    assert_eq!(pruned["runs"], json!([run]), "{pruned:#}");
+    let error = client.refused("tasks/get", json!({ "taskId": run }));
+    assert_eq!(error["code"], -32602, "{error:#}");
 }
 
 #[test]
