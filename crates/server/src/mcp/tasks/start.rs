@@ -69,7 +69,7 @@ async fn settle(server: &McpServer, id: &str, mut bell: EventBell) -> Result<Tas
     let mut pause = FIRST_LOOK;
     loop {
         let run = requests::look(server, id).await?;
-        if run.is_over() || run.is_resting() || Instant::now() >= deadline {
+        if run.is_settled() || Instant::now() >= deadline {
             return Ok(run);
         }
         // Events of other processes do not ring.

@@ -76,6 +76,12 @@ impl TaskRun {
         }
     }
 
+    /// Whether a call need not wait for more: the run is over, or rests. One that has just asked is about to be parked.
+    pub(super) fn is_settled(&self) -> bool {
+        let parks_soon = !self.questions.is_empty() && !self.is_asking();
+        self.is_over() || self.is_resting() && !parks_soon
+    }
+
     /// Whether no process drives the run, although nothing but a driver is missing.
     pub(super) fn lacks_driver(&self) -> bool {
         match self.detail.run.status {
