@@ -104,9 +104,16 @@ class Bench:
                 wait_for(f"http://{other.address}/readyz")
                 ready.append((time.perf_counter() - other.begun) * 1e3)
                 other.close()
-        time.sleep(10)
         show("`deft up` ready, ms (bar 50)", sorted(ready)[len(ready) // 2])
-        show("… waiting, MB (bar 25)", server.memory_mb())
+        # A new home has a skill that fires every minute, so one sample may be of a daemon at work.
+        time.sleep(10)
+        sizes = sorted(self.sample(server) for _ in range(60))
+        show("… waiting, MB (bar 25)", sizes[len(sizes) // 2])
+        show("… the most within a minute, with a fire, MB", sizes[-1])
+
+    def sample(self, server):
+        time.sleep(1)
+        return server.memory_mb()
 
     def trigger(self, server):
         """A run of five `once` steps over HTTP, beside the engine alone and Restate's ingress."""
