@@ -39,7 +39,7 @@ pub use http::HttpServer;
 pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use oauth::GuardedServer;
 pub use real::RealModel;
-pub use referees::{node_referee, referee, referee_script};
+pub use referees::{node_referee, referee, referee_script, referee_script_path};
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
 pub use shared::{shared, shared_path};

@@ -55,6 +55,8 @@ mod mcp_serve;
 mod mcp_serve_hostile;
 mod mcp_serve_referees;
 mod mcp_serve_skills;
+mod mcp_tasks;
+mod mcp_tasks_http;
 mod nested_compute;
 mod records;
 mod run_screens;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use deft_service::App;
 use deft_service::offers::{self, SkillOffers};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -17,7 +18,8 @@ use tokio_util::task::TaskTracker;
 
 use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
-use super::{call, page, prompts, resources, skills};
+use super::tasks::{self, TaskRuns};
+use super::{call, elicit, page, prompts, resources, skills};
 
 /// What a model is told about this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
@@ -31,6 +33,7 @@ pub struct McpServer {
     catalog: Arc<CatalogCache>,
     changes: Arc<Changes>,
     runs: TaskTracker,
+    tasks: Arc<TaskRuns>,
 }
 
 impl McpServer {
@@ -40,6 +43,7 @@ impl McpServer {
             changes: Changes::follow(Arc::clone(&app)),
             catalog: Arc::default(),
             runs: TaskTracker::new(),
+            tasks: Arc::default(),
             app,
         }
     }
@@ -51,6 +55,11 @@ impl McpServer {
     /// Runs that are under way.
     pub(super) fn tracker(&self) -> &TaskTracker {
         &self.runs
+    }
+
+    /// Runs of tasks that this process drives.
+    pub(super) fn task_runs(&self) -> &Arc<TaskRuns> {
+        &self.tasks
     }
 
     /// Drives a run, which ends even if the client does not wait for it.
@@ -109,7 +118,9 @@ impl ServerHandler for McpServer {
             .enable_resources()
             .enable_resources_list_changed()
             .build();
-        capabilities.extensions = Some(skills::extension());
+        let mut extensions = skills::extension();
+        extensions.extend(tasks::extension());
+        capabilities.extensions = Some(extensions);
         let mut config = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         config.server_info = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
         config
@@ -202,6 +213,31 @@ impl ServerHandler for McpServer {
         };
         let params = request.params.unwrap_or_default();
         self.ask(move |_| work(&offered, &params)).await?
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(self, &request.task_id, &context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(self, request, &context).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let by = elicit::client_name(&context);
+        tasks::cancel(self, request.task_id, by).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

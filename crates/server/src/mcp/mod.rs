@@ -1,7 +1,7 @@
 //! deft as an MCP server, over stdio and over streamable HTTP.
 //!
 //! One handler speaks every revision from 2024-11-05 to 2026-07-28. It offers deft's own tools, skills as tools,
-//! prompts, resources and folders of files, and control over runs and questions. Not here: what any of it does,
+//! prompts, resources and folders of files, control over runs and questions, and long runs as tasks. Not here: what any of it does,
 //! which is in `service`, and the shapes of results, which are in `wire`.
 
 mod call;
@@ -18,6 +18,7 @@ mod run;
 mod schemas;
 mod skills;
 mod stdio;
+mod tasks;
 
 pub use handler::McpServer;
 pub use http::{McpService, service};
