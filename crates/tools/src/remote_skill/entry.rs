@@ -45,6 +45,11 @@ fn check_uri(uri: &str) -> Result<(), String> {
     if uri.len() > LONGEST_URI {
         return Err(format!("its address is longer than {LONGEST_URI} bytes"));
     }
+    // An id is made from the address, and stands in commands, messages and prompts.
+    let is_odd = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '\'');
+    if uri.contains(is_odd) {
+        return Err("its address has blanks, quotes or brackets".to_owned());
+    }
     let folder = path.strip_suffix(SKILL_MD);
     if folder.and_then(|rest| rest.strip_suffix('/')).is_none() {
         return Err(format!("its address does not end in `/{SKILL_MD}`"));
@@ -221,6 +226,7 @@ mod tests {
             ("/uri", json!("skill://acme/../pdf/SKILL.md"), "part"),
             ("/uri", json!("skill://acme/%2e%2e/pdf/SKILL.md"), "part"),
             ("/uri", json!("skill://acme/forms/SKILL.md"), "folder"),
+            ("/uri", json!("skill://a b/pdf/SKILL.md"), "blanks"),
             ("/frontmatter", json!(null), "frontmatter"),
             ("/frontmatter/description", json!(" "), "description"),
             ("/resources", json!("later"), "missing"),
