@@ -12,13 +12,13 @@ use deft_tools::RemoteSkill;
 use serde_json::Value;
 
 use super::Brief;
-use crate::{Agents, remote_skills};
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
 use crate::need::Occasion;
 use crate::prepare::failed;
 use crate::reach::Reach;
 use crate::tool_names::{GET_SKILL, SKILL};
+use crate::{Agents, remote_skills};
 
 /// How many facts a chat is told.
 const MOST_FACTS: usize = 20;

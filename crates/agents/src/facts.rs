@@ -323,7 +323,10 @@ fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
         let path = name.strip_prefix(allowed);
         allowed.contains('/') && path.is_some_and(|path| path.starts_with('/'))
     };
-    if scope.iter().any(|allowed| allowed == name || is_file(allowed)) {
+    if scope
+        .iter()
+        .any(|allowed| allowed == name || is_file(allowed))
+    {
         return None;
     }
     let all = scope.join("`, `");

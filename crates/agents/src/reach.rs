@@ -187,11 +187,7 @@ fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<
 }
 
 /// The skills that an agent may name; none means all.
-fn skills_of(
-    agent: &Agent,
-    snapshot: &Snapshot,
-    served: &[RemoteSkill],
-) -> Option<Vec<String>> {
+fn skills_of(agent: &Agent, snapshot: &Snapshot, served: &[RemoteSkill]) -> Option<Vec<String>> {
     if !agent.allow_skills {
         return Some(Vec::new());
     }

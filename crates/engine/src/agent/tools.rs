@@ -125,7 +125,9 @@ impl Engine {
     fn served_skill(&self, args: &Object) -> Option<String> {
         let names = ["skill_name", "topic"].map(|key| args.get(key).and_then(Value::as_str));
         let name = names.into_iter().flatten().next()?;
-        self.router().is_skill_of_server(name).then(|| name.to_owned())
+        self.router()
+            .is_skill_of_server(name)
+            .then(|| name.to_owned())
     }
 
     /// A text about skills, with the stored tools behind them.

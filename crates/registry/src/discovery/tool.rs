@@ -68,7 +68,11 @@ fn spec(
     let left_out = shorten(&mut skills, line, max_chars);
     let others = served.iter();
     let others = others.map(|it| served_line(it.id, it.server, it.description));
-    let list: String = skills.iter().map(|skill| line(skill)).chain(others).collect();
+    let list: String = skills
+        .iter()
+        .map(|skill| line(skill))
+        .chain(others)
+        .collect();
     let ids = skills.iter().map(|skill| skill.id.as_str());
     let ids: Vec<&str> = ids.chain(served.iter().map(|it| it.id)).collect();
     let mut note = match left_out {

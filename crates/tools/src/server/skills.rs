@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use deft_model::{Failure, FailureClass};
 use rmcp::model::{
-    ClientRequest, CustomRequest, ReadResourceRequest, ReadResourceRequestParams,
+    ClientRequest, CustomRequest, ErrorCode, ReadResourceRequest, ReadResourceRequestParams,
     ReadResourceResult, ResourceContents, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
@@ -197,8 +197,15 @@ impl Server {
                 if let Some(skill) = self.has_fresh_skills().then(listed).flatten() {
                     return Ok(Ok(skill));
                 }
-                let answer = ask(&link, "skills/get", json!({ "uri": uri })).await?;
-                Ok(self.entry(uri, &answer))
+                match ask(&link, "skills/get", json!({ "uri": uri })).await {
+                    Ok(answer) => Ok(self.entry(uri, &answer)),
+                    Err(ServiceError::McpError(error))
+                        if error.code == ErrorCode::INVALID_PARAMS =>
+                    {
+                        Ok(Err(self.has_no_skill(uri)))
+                    }
+                    Err(error) => Err(error),
+                }
             })
             .await?;
         answer
@@ -285,6 +292,12 @@ impl Server {
     fn offers_none(&self) -> Failure {
         let message = format!("the server `{}` offers no skills", self.name);
         Failure::new(FailureClass::NotFound, message)
+    }
+
+    fn has_no_skill(&self, uri: &str) -> Failure {
+        let message = format!("the server `{}` has no skill `{uri}`", self.name);
+        Failure::new(FailureClass::NotFound, message)
+            .hint("`deft skills list` shows the skills of servers")
     }
 
     fn unusable_skill(&self, uri: &str, reason: &str) -> Failure {

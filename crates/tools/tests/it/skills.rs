@@ -219,7 +219,7 @@ async fn a_skill_that_is_not_listed_can_be_opened_by_its_address() {
     assert_eq!(skill.uri, "skill://deep/hidden/SKILL.md");
     assert!(router.read_skill_file(&skill, "SKILL.md").await.is_ok());
     let failure = router.skill("docs/missing").await.unwrap_err();
-    assert!(failure.message.contains("docs"), "{failure}");
+    assert_eq!(failure.class, FailureClass::NotFound, "{failure}");
 }
 
 #[tokio::test]
