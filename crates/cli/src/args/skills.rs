@@ -163,7 +163,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Import {
-    /// Files, folders, archives, `github:owner/repo[/path][@ref]`, git addresses, or `crontab`
+    /// Files, folders, archives, `github:owner/repo[/path][@ref]`, git addresses, `mcp:SERVER/NAME`, or `crontab`
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
     /// The format of the files, if their names do not tell

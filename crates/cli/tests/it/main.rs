@@ -57,6 +57,7 @@ mod mcp_serve_referees;
 mod mcp_serve_skills;
 mod nested_compute;
 mod records;
+mod remote_skills;
 mod run_screens;
 mod runs;
 mod schedule;

@@ -106,11 +106,10 @@ async fn pages(
             match vetted(server, entry, redaction) {
                 // An address that is listed twice means the first.
                 Ok(skill) if seen.insert(skill.uri.clone()) => listing.skills.push(skill),
-                Ok(_) => {}
                 Err(refused) if listing.refused.len() < MOST_REFUSED => {
                     listing.refused.push(refused);
                 }
-                Err(_) => {}
+                Ok(_) | Err(_) => {}
             }
         }
         // The whole list is as fresh as its least fresh page; one that does not say is not.
@@ -188,27 +187,23 @@ impl Server {
 
     /// The entry of a skill as it is now: from the list as long as it may be believed, then asked for.
     pub(crate) async fn current_skill(self: &Arc<Self>, uri: &str) -> Result<RemoteSkill, Failure> {
-        let answer = self
-            .within(async |link| {
-                if !are_offered(&link) {
-                    return Ok(Err(self.offers_none()));
+        self.within(async |link| {
+            if !are_offered(&link) {
+                return Ok(Err(self.offers_none()));
+            }
+            let listed = || self.skills()?.skills.into_iter().find(|it| it.uri == uri);
+            if let Some(skill) = self.has_fresh_skills().then(listed).flatten() {
+                return Ok(Ok(skill));
+            }
+            match ask(&link, "skills/get", json!({ "uri": uri })).await {
+                Ok(answer) => Ok(self.entry(uri, &answer)),
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
+                    Ok(Err(self.has_no_skill(uri)))
                 }
-                let listed = || self.skills()?.skills.into_iter().find(|it| it.uri == uri);
-                if let Some(skill) = self.has_fresh_skills().then(listed).flatten() {
-                    return Ok(Ok(skill));
-                }
-                match ask(&link, "skills/get", json!({ "uri": uri })).await {
-                    Ok(answer) => Ok(self.entry(uri, &answer)),
-                    Err(ServiceError::McpError(error))
-                        if error.code == ErrorCode::INVALID_PARAMS =>
-                    {
-                        Ok(Err(self.has_no_skill(uri)))
-                    }
-                    Err(error) => Err(error),
-                }
-            })
-            .await?;
-        answer
+                Err(error) => Err(error),
+            }
+        })
+        .await?
     }
 
     fn entry(&self, uri: &str, answer: &Value) -> Result<RemoteSkill, Failure> {
