@@ -74,10 +74,11 @@ fn found(skills: &Value, params: &Value) -> Option<Value> {
 
 fn read(skills: &Value, params: &Value) -> Option<Value> {
     let uri = params["uri"].as_str()?;
-    let content = match skills["files"].get(uri)? {
-        Value::String(text) => json!({"uri": uri, "mimeType": "text/markdown", "text": text}),
+    let file = skills["files"].get(uri)?;
+    let content = match file.as_str() {
+        Some(text) => json!({"uri": uri, "mimeType": "text/markdown", "text": text}),
         // Anything else is the content as it is sent.
-        whole => whole.clone(),
+        None => file.clone(),
     };
     let mut answer = head(skills);
     answer["contents"] = json!([content]);

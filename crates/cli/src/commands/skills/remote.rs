@@ -19,7 +19,8 @@ const BY: &str = "deft skills approve";
 const SHORT: usize = 12;
 
 pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
-    let read = skills::read_remote(&global.workspace(), name);
+    let workspace = global.workspace();
+    let read = skills::read_remote(&workspace, name);
     let found = runtime::start()?.block_on(read)?;
     let page = found.value;
     if output.json {
