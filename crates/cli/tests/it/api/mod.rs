@@ -11,6 +11,7 @@ mod hostile_requests;
 mod lasting;
 mod leaks;
 mod referee;
+mod remote_skills;
 mod routes;
 mod snippet;
 mod socket;
