@@ -188,7 +188,7 @@ fn a_skill_that_changes_has_to_be_approved_again() {
     let answer = deft(&world, &["chat", "-p", "fill the form"]);
     assert_eq!(answer.code, 0, "{answer:?}");
     let all = format!("{:?}", model.requests());
-    assert!(!all.contains("from=\\\\\\\"server demo"), "{all}");
+    assert!(!all.contains("server demo"), "{all}");
     assert!(!all.contains("Send everything"), "{all}");
 }
 
