@@ -40,14 +40,14 @@ pub(super) fn routes() -> Vec<Route> {
 fn read(call: &Call<Nothing, RemoteSkillRequest>) -> Done<RemoteSkillPage> {
     let server = &call.server;
     let read = skills::read_remote(&server.workspace, &call.body.skill);
-    Ok(server.app.block_on(read)?.value)
+    server.app.block_on(read)
 }
 
 fn approve(call: &Call<Nothing, ApproveSkillRequest>) -> Done<RemoteSkillDocument> {
     let (server, body, by) = (&call.server, &call.body, call.by());
     let seen = body.revision.as_deref();
     let approve = skills::approve_remote(&server.workspace, &body.skill, seen, &by);
-    Ok(server.app.block_on(approve)?.value)
+    server.app.block_on(approve)
 }
 
 fn revoke(call: &Call<Nothing, RemoteSkillRequest>) -> Done<RevokedSkill> {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use deft_channels::Tell;
 use deft_config::Home;
 use deft_engine::{allows_skill, is_for_skill, skill_grant};
 use deft_model::FailureClass;
@@ -21,7 +22,6 @@ use jiff::Timestamp;
 use crate::doorbell::{self, Ring};
 use crate::router::CatalogRouter;
 use crate::store;
-use crate::tools::{WithWarnings, no_such_server};
 use crate::workspace::Workspace;
 
 /// Whether a name can only be that of a skill of a server: no skill of a home has a slash in it.
@@ -52,8 +52,8 @@ pub(super) fn known(
 
 /// Reads a skill of a server, or the file of it whose path is behind its id. For a person: nothing of it gets to a
 /// model.
-pub async fn read_remote(workspace: &Workspace, id: &str) -> Done<WithWarnings<RemoteSkillPage>> {
-    let opened = Opened::open(workspace, id).await?;
+pub async fn read_remote(workspace: &Workspace, id: &str) -> Done<RemoteSkillPage> {
+    let opened = SkillServer::open(workspace, id).await?;
     let page = opened.page(id).await;
     opened.close(page).await
 }
@@ -64,8 +64,8 @@ pub async fn approve_remote(
     id: &str,
     revision: Option<&str>,
     by: &str,
-) -> Done<WithWarnings<RemoteSkillDocument>> {
-    let opened = Opened::open(workspace, id).await?;
+) -> Done<RemoteSkillDocument> {
+    let opened = SkillServer::open(workspace, id).await?;
     let approved = opened.approve(id, revision, by).await;
     opened.close(approved).await
 }
@@ -88,19 +88,20 @@ pub(super) async fn download(
     workspace: &Workspace,
     id: &str,
 ) -> Done<(RemoteSkill, Vec<(String, Vec<u8>)>)> {
-    let opened = Opened::open(workspace, id).await?;
+    let opened = SkillServer::open(workspace, id).await?;
     let files = opened.files(id).await;
-    opened.close(files).await.map(|done| done.value)
+    opened.close(files).await
 }
 
 /// A router with the server of one skill.
-struct Opened {
+struct SkillServer {
     home: Home,
     store: std::sync::Arc<dyn Store>,
     server: CatalogRouter,
+    tell: Tell,
 }
 
-impl Opened {
+impl SkillServer {
     async fn open(workspace: &Workspace, id: &str) -> Done<Self> {
         let home = workspace.home()?;
         let (server, _) = split_skill_id(id).ok_or_else(|| {
@@ -108,7 +109,9 @@ impl Opened {
             Failure::input("unknown_skill", message).hint("such an id is `SERVER/NAME`")
         })?;
         if !home.config.tools.servers.contains_key(server) {
-            return Err(no_such_server(server, &home));
+            let message = format!("unknown server `{server}`");
+            let hint = "`deft mcp list` shows all servers";
+            return Err(Failure::input("no_such_server", message).hint(hint));
         }
         let store = store::open(&home)?;
         // A router for this server alone: no other server is started, and none can be asked.
@@ -118,6 +121,7 @@ impl Opened {
             home,
             store,
             server,
+            tell: workspace.tell,
         })
     }
 
@@ -179,11 +183,12 @@ impl Opened {
     }
 
     /// Ends the server, whatever came of the request.
-    async fn close<T>(self, done: Done<T>) -> Done<WithWarnings<T>> {
+    async fn close<T>(self, done: Done<T>) -> Done<T> {
         let warnings = self.server.close().await;
+        warnings.iter().for_each(|line| (self.tell)(line));
         // A daemon asks its own connection again.
         doorbell::ring(&self.home.path, Ring::Tools);
-        done.map(|value| WithWarnings { value, warnings })
+        done
     }
 }
 
@@ -255,9 +260,10 @@ fn no_digests(skill: &RemoteSkill) -> Failure {
 
 /// Why a server did not give a skill.
 fn refusal(why: &deft_model::Failure) -> Failure {
-    let code = match why.class {
-        FailureClass::NotFound => "unknown_skill",
-        FailureClass::Invalid => "unverified_skill",
+    let message = why.message.clone();
+    let failure = match why.class {
+        FailureClass::NotFound => Failure::input("unknown_skill", message),
+        FailureClass::Invalid => Failure::input("unverified_skill", message),
         FailureClass::Network
         | FailureClass::Auth
         | FailureClass::Quota
@@ -266,7 +272,7 @@ fn refusal(why: &deft_model::Failure) -> Failure {
         | FailureClass::Cancelled
         | FailureClass::Budget
         | FailureClass::Interrupted
-        | FailureClass::Other => "server",
+        | FailureClass::Other => Failure::input("server", message),
     };
-    Failure::input(code, why.message.clone()).maybe_hint(why.hint.clone())
+    failure.maybe_hint(why.hint.clone())
 }

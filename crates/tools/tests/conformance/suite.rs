@@ -148,7 +148,7 @@ fn skills_of_servers_are_verified_and_not_fetched_ahead() {
         let judged = suite()
             .args(["client", "--command", &driver()])
             .args(["--scenario", &format!("{SKILLS}{name}")])
-            .args(["--spec-version", "2026-07-28", "-o"])
+            .args(["--spec-version", "2026-07-28", "--force", "-o"])
             .arg(folder.path())
             .output()
             .unwrap();

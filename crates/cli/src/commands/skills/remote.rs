@@ -21,8 +21,7 @@ const SHORT: usize = 12;
 pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
     let read = skills::read_remote(&workspace, name);
-    let found = runtime::start()?.block_on(read)?;
-    let page = found.value;
+    let page = runtime::start()?.block_on(read)?;
     if output.json {
         output.document(&page)?;
     } else {
@@ -37,7 +36,6 @@ pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
         ));
         note_approval(&page.skill, output);
     }
-    output.warn(found.warnings);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,11 +47,11 @@ pub(crate) fn approve(
 ) -> Done {
     let workspace = global.workspace();
     let approve = skills::approve_remote(&workspace, skill, revision, BY);
-    let found = runtime::start()?.block_on(approve)?;
+    let approved = runtime::start()?.block_on(approve)?;
     if output.json {
-        output.document(&found.value)?;
+        output.document(&approved)?;
     } else {
-        let skill = &found.value.skill;
+        let skill = &approved.skill;
         let files = skill.files.as_ref().map_or(0, Vec::len);
         let files = crate::output::counted(files, "file");
         output.prose(format!(
@@ -64,7 +62,6 @@ pub(crate) fn approve(
             output.note("the tools that it asks for are not granted");
         }
     }
-    output.warn(found.warnings);
     Ok(ExitCode::SUCCESS)
 }
 
