@@ -47,7 +47,8 @@ pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
 pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, UndoneExchange, tier};
 pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
-    AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
+    AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
+    allows_tool, is_for_skill, skill_grant,
 };
 pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{

@@ -151,6 +151,10 @@ const COMMANDS: &[(&str, Counterpart)] = &[
         "setup",
         Left("it asks the person at the machine; settings, secrets and servers have requests"),
     ),
+    (
+        "skills approve",
+        Requests(&["POST /api/v1/remote-skills/approve"]),
+    ),
     ("skills delete", Requests(&["DELETE /api/v1/skills/{name}"])),
     (
         "skills disable",
@@ -174,10 +178,15 @@ const COMMANDS: &[(&str, Counterpart)] = &[
         Requests(&["POST /api/v1/skills/{name}/restore"]),
     ),
     (
+        "skills revoke",
+        Requests(&["POST /api/v1/remote-skills/revoke"]),
+    ),
+    (
         "skills show",
         Requests(&[
             "GET /api/v1/skills/{name}",
             "GET /api/v1/skills/{name}/source",
+            "POST /api/v1/remote-skills/read",
         ]),
     ),
     (

@@ -26,6 +26,7 @@ mod limit;
 mod options;
 mod process;
 mod redact;
+mod remote_skill;
 mod reply;
 mod router;
 mod secret;
@@ -49,6 +50,9 @@ pub use options::{
     ShellOptions, TelegramOptions,
 };
 pub use redact::Redaction;
+pub use remote_skill::{
+    RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SkillListing, split_skill_id,
+};
 pub use router::{PendingSignIn, Router};
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
 pub use sign_in::{CredentialVault, Credentials, MemoryVault};

@@ -5,6 +5,7 @@
 
 mod manage;
 mod sign_in;
+mod skills;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -59,6 +59,7 @@ mod mcp_tasks;
 mod mcp_tasks_http;
 mod nested_compute;
 mod records;
+mod remote_skills;
 mod run_screens;
 mod runs;
 mod schedule;

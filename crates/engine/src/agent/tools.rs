@@ -103,6 +103,10 @@ async fn call(
             let inputs = inputs.unwrap_or_default();
             engine.skill_run(text("skill"), inputs, &context).await
         }
+        SKILL | GET_SKILL if let Some(id) = engine.served_skill(&args) => {
+            let text = engine.agents().load_served_skill(&id).await?;
+            Ok(Value::String(text))
+        }
         SKILL => {
             let skills = engine.library().all_skills().await;
             Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
@@ -119,6 +123,15 @@ async fn call(
 }
 
 impl Engine {
+    /// The skill of a server, or the file of it, that a call for a text names.
+    fn served_skill(&self, args: &Object) -> Option<String> {
+        let names = ["skill_name", "topic"].map(|key| args.get(key).and_then(Value::as_str));
+        let name = names.into_iter().flatten().next()?;
+        self.router()
+            .is_skill_of_server(name)
+            .then(|| name.to_owned())
+    }
+
     /// A text about skills, with the stored tools behind them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
         let skills = self.library().all_skills().await;

@@ -79,6 +79,10 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
                         self.watch.relist.notify_one();
                         None
                     }
+                    ServerNotification::ResourceListChangedNotification(_) => {
+                        self.watch.resources_changed();
+                        None
+                    }
                     ServerNotification::CancelledNotification(_)
                     | ServerNotification::SubscriptionsAcknowledgedNotification(_) => Some(message),
                     _ => None,

@@ -23,6 +23,7 @@ mod phase;
 mod raw;
 mod resolved;
 mod signing;
+mod skills;
 mod stderr;
 mod stdio;
 mod traffic;
@@ -202,6 +203,7 @@ impl Server {
     fn adopt(&self, mut catalog: Catalog, fresh: bool) {
         if fresh {
             self.age.mark((self.environment.now)());
+            self.age.mark_skills();
         }
         let mut seen = HashSet::new();
         // A name that is listed twice means the first.

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::link::{Link, Service};
 use super::resolved::ResolvedOptions;
 use super::watch::Watch;
-use super::{Server, fault, listing};
+use super::{Server, fault, listing, skills};
 use crate::breaker::backoff;
 use crate::catalog::{Catalog, Era};
 use crate::limit::words;
@@ -226,7 +226,10 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
         Era::Modern => subscribe(&link).await,
         Era::Legacy => None,
     };
-    if let Some(server) = server.upgrade().filter(|_| subscription.is_some()) {
+    if let Some(server) = server
+        .upgrade()
+        .filter(|_| subscription.is_some() && announces(&link))
+    {
         server.age.set_announces(true);
     }
     let waiting = service.waiting();
@@ -264,10 +267,18 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
 /// In the modern era changes have to be subscribed to. The guard reads them
 /// off the wire; the handle only keeps the subscription alive.
 async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
-    if !announces(link) {
+    let (tools, skills) = (announces(link), skills::are_announced(link));
+    let mut filter = SubscriptionFilter::builder();
+    if tools {
+        filter = filter.tools_list_changed();
+    }
+    if skills {
+        filter = filter.resources_list_changed();
+    }
+    if !tools && !skills {
         return None;
     }
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let filter = filter.build();
     let asked = tokio::time::timeout(Duration::from_secs(5), link.peer.listen(filter)).await;
     asked.ok()?.ok()
 }

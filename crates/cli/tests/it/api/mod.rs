@@ -18,6 +18,7 @@ mod leaks_mcp;
 mod mcp_http;
 mod mcp_streams;
 mod referee;
+mod remote_skills;
 mod request_ids;
 mod routes;
 mod snippet;
