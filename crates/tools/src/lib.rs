@@ -26,6 +26,7 @@ mod limit;
 mod options;
 mod process;
 mod redact;
+mod relay;
 mod reply;
 mod router;
 mod secret;
@@ -45,10 +46,14 @@ pub use environment::{Environment, HostZone, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
 pub use index::ToolLookup;
 pub use options::{
-    FileOptions, Grant, HttpOptions, OAuthOptions, Options, Pipeline, Rule, ServerOptions,
-    ShellOptions, TelegramOptions,
+    FileOptions, Grant, HttpOptions, OAuthOptions, Options, Pipeline, Reexport, Rule,
+    ServerOptions, ShellOptions, TelegramOptions,
 };
 pub use redact::Redaction;
+pub use relay::{
+    Clash, Exported, Exports, News, Offers, OwnNames, RelayCall, RelayClient, RelayError,
+    RelayEvent, RelayMessage, RelayRequest, legal_name,
+};
 pub use router::{PendingSignIn, Router};
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
 pub use sign_in::{CredentialVault, Credentials, MemoryVault};

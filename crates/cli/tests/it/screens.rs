@@ -44,7 +44,8 @@ fn unfolded(screen: &str, columns: usize) -> String {
 /// Whether a line begins with a label and its column, as the rows of `deft status` do: such a line never
 /// continues the one above, however full that is.
 fn is_row(line: &str) -> bool {
-    line.find(' ').is_some_and(|end| line[end..].starts_with("  "))
+    line.find(' ')
+        .is_some_and(|end| line[end..].starts_with("  "))
 }
 
 /// How long the first word of a line is; words in backticks stay together.

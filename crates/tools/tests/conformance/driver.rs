@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, Object};
 use deft_tools::{
-    Call, Environment, Grant, OAuthOptions, Options, Reference, Router, Secret, SecretSource,
-    ServerOptions, ToolInfo,
+    Call, Environment, Grant, OAuthOptions, Options, Reexport, Reference, Router, Secret,
+    SecretSource, ServerOptions, ToolInfo,
 };
 use serde_json::{Value, json};
+
+use crate::relayed;
 
 /// The name of the server.
 const SERVER: &str = "suite";
@@ -19,6 +21,12 @@ const REDIRECT: &str = "http://127.0.0.1:7777/callback";
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 /// How often a person signs in again before giving up.
 const PATIENCE: usize = 3;
+
+/// Scenarios in which the server asks a person, so that the call is one that deft passes on for a client.
+const ASKING: [&str; 2] = [
+    "elicitation-sep1034-client-defaults",
+    "sep-2322-client-request-state",
+];
 
 /// Secrets that the suite hands over.
 struct Context(Value);
@@ -69,6 +77,7 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
     let mut options = Options::default();
     let server = ServerOptions {
         oauth: oauth(scenario, &context),
+        reexport: Reexport::Plain,
         ..ServerOptions::url(url)
     };
     options.servers.insert(SERVER.to_owned(), server);
@@ -82,6 +91,10 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
         sign_in(&router, &failure, &mut sign_ins).await?;
     }
     for (tool, arguments) in calls(&router, &context) {
+        if ASKING.contains(&scenario) {
+            relayed::call(&router, SERVER, &tool, &arguments).await;
+            continue;
+        }
         let name = format!("{SERVER}.{tool}");
         let call = || router.call(Call::new(&name, arguments.clone()));
         while let Err(failure) = call().await {
