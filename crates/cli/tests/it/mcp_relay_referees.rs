@@ -25,7 +25,7 @@ fn required(revision: &str) -> Vec<String> {
         .unwrap();
     let text = String::from_utf8(listed.stdout).unwrap();
     let servers = text.split("Server scenarios").nth(1).unwrap();
-    let servers = servers.split("Run and reported").next().unwrap();
+    let servers = servers.split("Client scenarios").next().unwrap();
     let names = servers
         .lines()
         .filter_map(|line| line.trim().strip_prefix("- "));

@@ -68,9 +68,11 @@ impl Link {
             Err(error) => error,
         };
         // The era was wrong, or a server was slow to say that it is a modern one.
-        let second = match known {
-            Some(_) => None,
-            None => Some(Era::Modern),
+        let second = match (known, &error) {
+            (Some(_), _) => None,
+            // It knows how to say which revisions it has, and none of them is modern.
+            (None, ClientInitializeError::NoCompatibleProtocolVersion { .. }) => Some(Era::Legacy),
+            (None, _) => Some(Era::Modern),
         };
         if !is_about_era(&error) {
             // A process that has just died may still have last words on their way.
