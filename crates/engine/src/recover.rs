@@ -9,7 +9,8 @@ use serde::Deserialize;
 use crate::ask::Response;
 use crate::record::encode;
 use crate::{
-    Admission, Attention, CHAT_SKILL, DISPATCH_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask, claim,
+    Admission, Attention, CHAT_SKILL, DISPATCH_SKILL, Engine, Error, Fire, JOB_SKILL, Parent,
+    admit, ask, claim,
 };
 
 /// The most runs that a message names.

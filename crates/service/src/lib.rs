@@ -32,6 +32,7 @@ pub mod logs;
 pub mod memory;
 pub mod notices;
 pub mod offers;
+pub mod relay;
 pub mod remind;
 mod router;
 pub mod runs;

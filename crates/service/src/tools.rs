@@ -8,7 +8,9 @@ mod call;
 mod list;
 
 pub use approval::{ApprovalState, forget};
-pub use call::{CallFailure, CalledTool, ToolRequest, call, call_live, call_open, read_value};
+pub use call::{
+    CallFailure, CalledTool, ToolRequest, call, call_live, call_open, explain, read_value,
+};
 
 pub use deft_tools::first_sentence;
 pub(crate) use list::no_such_server;

@@ -40,12 +40,8 @@ pub use http::HttpServer;
 pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use oauth::GuardedServer;
 pub use real::RealModel;
-<<<<<<< HEAD
 pub use referees::{node_referee, referee, referee_script, referee_script_path};
-=======
-pub use referees::{node_referee, referee, referee_script};
 pub use remote_skills::{RemoteSkills, skill_md};
->>>>>>> p9-remote
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
 pub use shared::{shared, shared_path};

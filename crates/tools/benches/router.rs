@@ -1,5 +1,6 @@
 //! What the router costs: the same calls on the same server, through a bare
-//! client of the protocol library and through the router, in turns.
+//! client of the protocol library, through the router, and passed on for a client
+//! of deft's own MCP server, in turns.
 //!
 //! `cargo bench -p deft-tools`; the bars are 1.2 times the bare client, and
 //! 0.1 ms of our own.
@@ -15,8 +16,11 @@ use std::time::{Duration, Instant};
 
 use deft_model::Effects;
 use deft_testkit::{Script, server_binary};
-use deft_tools::{Call, Definition, Environment, Options, Router, ServerOptions};
-use rmcp::model::CallToolRequestParams;
+use deft_tools::{
+    Call, Definition, Environment, Options, Reexport, RelayClient, RelayEvent, RelayRequest,
+    Router, ServerOptions,
+};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject};
 use rmcp::service::{RoleClient, RunningService, ServiceExt};
 use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
@@ -61,6 +65,24 @@ async fn routed(router: &Router, tool: &str, calls: usize) -> f64 {
     p50(times)
 }
 
+async fn relayed(router: &Router) -> f64 {
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let call = CallToolRequestParams::new("echo").with_arguments(arguments());
+        let request = RelayRequest {
+            server: "bench".to_owned(),
+            request: ClientRequest::CallToolRequest(CallToolRequest::new(call)),
+            meta: RequestMetaObject::default(),
+            client: RelayClient::default(),
+        };
+        let started = Instant::now();
+        let mut call = router.relay(request);
+        while !matches!(call.next().await, RelayEvent::Ended(result) if result.is_ok()) {}
+        times.push(started.elapsed());
+    }
+    p50(times)
+}
+
 fn say(line: &str) {
     writeln!(std::io::stdout(), "{line}").ok();
 }
@@ -82,32 +104,44 @@ async fn main() {
     let mut options = Options::default();
     options.servers.insert(
         "bench".to_owned(),
-        ServerOptions::command(binary.to_string_lossy(), &list),
+        ServerOptions {
+            reexport: Reexport::Plain,
+            ..ServerOptions::command(binary.to_string_lossy(), &list)
+        },
     );
     let router = Router::new(options, Environment::default());
     let definition = Definition::new("noop", "Do nothing.", Effects::None, schema_of_noop());
     router.register_fn(definition, |_, _| async { Ok(Value::Null) });
     bare(&client).await;
     routed(&router, "echo", CALLS).await;
+    relayed(&router).await;
     // One side only, for a profiler: `-- bare` or `-- router`.
     match std::env::args().nth(1).as_deref() {
         Some("bare") => return only(async || bare(&client).await).await,
         Some("router") => return only(async || routed(&router, "echo", CALLS).await).await,
         Some(_) | None => {}
     }
-    let (mut direct, mut through) = (Vec::new(), Vec::new());
+    let (mut direct, mut through, mut passed_on) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         let (a, b) = (bare(&client).await, routed(&router, "echo", CALLS).await);
+        let c = relayed(&router).await;
         say(&format!(
-            "round {round}: bare {a:.1} µs, router {b:.1} µs, ratio {:.2}",
+            "round {round}: bare {a:.1} µs, router {b:.1} µs, ratio {:.2}, passed on {c:.1} µs",
             b / a
         ));
         direct.push(a);
         through.push(b);
+        passed_on.push(c);
     }
     direct.sort_by(f64::total_cmp);
     through.sort_by(f64::total_cmp);
+    passed_on.sort_by(f64::total_cmp);
     let (a, b) = (direct[ROUNDS / 2], through[ROUNDS / 2]);
+    let c = passed_on[ROUNDS / 2];
+    say(&format!(
+        "passed on for a client, median of p50s: {c:.1} µs, added {:.1} µs",
+        c - a
+    ));
     say(&format!(
         "stdio echo, median of p50s: bare {a:.1} µs, router {b:.1} µs, ratio {:.2}, added {:.1} µs",
         b / a,

@@ -26,6 +26,7 @@ mod limit;
 mod options;
 mod process;
 mod redact;
+mod relay;
 mod remote_skill;
 mod reply;
 mod router;
@@ -46,10 +47,14 @@ pub use environment::{Environment, HostZone, Level, LogLine, Notice, Notices};
 pub use health::{Health, Probe, ServerState};
 pub use index::ToolLookup;
 pub use options::{
-    FileOptions, Grant, HttpOptions, OAuthOptions, Options, Pipeline, Rule, ServerOptions,
-    ShellOptions, TelegramOptions,
+    FileOptions, Grant, HttpOptions, OAuthOptions, Options, Pipeline, Reexport, Rule,
+    ServerOptions, ShellOptions, TelegramOptions,
 };
 pub use redact::Redaction;
+pub use relay::{
+    Clash, Exported, Exports, News, Offers, OwnNames, RelayCall, RelayClient, RelayError,
+    RelayEvent, RelayMessage, RelayRequest, legal_name,
+};
 pub use remote_skill::{
     RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SkillListing, split_skill_id,
 };

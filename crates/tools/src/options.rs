@@ -5,6 +5,7 @@
 
 mod oauth;
 mod pipeline;
+mod reexport;
 mod seconds;
 mod telegram;
 
@@ -18,6 +19,7 @@ use crate::secret::Reference;
 
 pub use oauth::{Grant, OAuthOptions};
 pub use pipeline::{Pipeline, Rule};
+pub use reexport::Reexport;
 pub use telegram::TelegramOptions;
 
 /// Everything the router can be told.
@@ -104,6 +106,8 @@ pub struct ServerOptions {
     pub include_tools: Vec<String>,
     /// These tools do not exist; a trailing `*` stands for anything.
     pub exclude_tools: Vec<String>,
+    /// Whether deft's own MCP server offers what this one has.
+    pub reexport: Reexport,
 }
 
 impl Default for ServerOptions {
@@ -122,6 +126,7 @@ impl Default for ServerOptions {
             startup_timeout: Duration::from_secs(30),
             include_tools: Vec::new(),
             exclude_tools: Vec::new(),
+            reexport: Reexport::Off,
         }
     }
 }

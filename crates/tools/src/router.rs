@@ -4,6 +4,7 @@
 //! (`builtin/`), which name means what (`index.rs`).
 
 mod manage;
+mod relay;
 mod sign_in;
 mod skills;
 
@@ -16,7 +17,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::{Effects, Failure, Object};
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 
 use crate::arguments::Preparation;
@@ -28,6 +29,7 @@ use crate::index::{self, Entry, Index, Lookup, Target, ToolLookup};
 use crate::limit::Limit;
 use crate::options::Options;
 use crate::redact::Redaction;
+use crate::relay::News;
 use crate::reply::Answer;
 use crate::secret::Reveal;
 use crate::server::Server;
@@ -58,7 +60,12 @@ struct Inner {
     tokens: Mutex<Redaction>,
     /// Counts changes of the set of tools.
     changes: watch::Sender<u64>,
+    /// What servers announce to clients of deft.
+    news: broadcast::Sender<News>,
 }
+
+/// How many announcements a slow listener may miss before it is told so.
+const MOST_NEWS: usize = 256;
 
 impl Router {
     /// A router over the servers of the options. Nothing is started yet.
@@ -79,6 +86,7 @@ impl Router {
                 withheld: ArcSwapOption::empty(),
                 tokens: Mutex::default(),
                 changes: watch::Sender::new(0),
+                news: broadcast::Sender::new(MOST_NEWS),
             }),
         };
         router.install_catalog_tool();

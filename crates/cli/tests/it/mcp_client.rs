@@ -191,6 +191,14 @@ impl McpClient {
         self.until(method, |message| message["method"] == method)
     }
 
+    /// How many notifications of a kind came that no caller has asked for.
+    pub(crate) fn count(&self, method: &str) -> usize {
+        let waiting = self.waiting.iter();
+        waiting
+            .filter(|message| message["method"] == method)
+            .count()
+    }
+
     /// Closes the stream and waits for the end of the server.
     pub(crate) fn close(mut self) -> i32 {
         drop(self.stdin.take());

@@ -245,7 +245,7 @@ fn a_client_that_leaves_cancels_its_runs() {
 }
 
 #[test]
-fn a_run_that_waits_says_so_and_goes_on_after_the_answer() {
+fn a_run_that_waits_says_so_and_only_a_person_answers() {
     let world = world();
     for mut client in McpClient::both(&world) {
         let waits = client.value("skill_run", json!({"skill": "careful"}));
@@ -253,15 +253,73 @@ fn a_run_that_waits_says_so_and_goes_on_after_the_answer() {
         assert_eq!(waits["approvals"][0]["message"], "Send it?");
         let listed = client.value("approval_list", json!({}));
         assert_eq!(listed["approvals"][0]["id"], waits["approvals"][0]["id"]);
-        let id = waits["approvals"][0]["id"].clone();
-        let answered = client.value("approval_answer", json!({"id": id, "answer": "yes"}));
-        assert_eq!(answered["approval"]["by"], "mcp:tester", "{answered:#}");
-        let run = wait_for("the end", || {
-            let shown = client.value("run_show", json!({"id": waits["run"]}));
-            (shown["run"]["status"] == "done").then(|| shown["run"].clone())
-        });
-        assert_eq!(run["outcome"], "success", "{run:#}");
+        let id = waits["approvals"][0]["id"].as_str().unwrap();
+        let refused = client.call("approval_answer", json!({"id": id, "answer": "yes"}));
+        assert_eq!(refused["isError"], true, "{refused:#}");
+        let error = &refused["_meta"]["deft/error"];
+        assert_eq!(error["code"], "no_person", "{refused:#}");
+        assert!(
+            error["hint"]
+                .as_str()
+                .unwrap()
+                .contains("deft approvals approve")
+        );
+        assert_eq!(world.code(&["approvals", "approve", id]), 0);
     }
+}
+
+#[test]
+fn the_person_answers_whatever_the_model_says() {
+    let world = world();
+    let capabilities = json!({"elicitation": {}});
+    let mut client = McpClient::legacy(&world, LEGACY, &capabilities);
+    let run = client.send(
+        "tools/call",
+        json!({"name": "skill_run", "arguments": {"skill": "careful"}}),
+    );
+    let asked = client.notification("elicitation/create");
+    client.respond(&asked, json!({"action": "cancel"}));
+    let waits = client.response(run)["result"]["structuredContent"].take();
+    assert_eq!(waits["status"], "waiting", "{waits:#}");
+    let id = waits["approvals"][0]["id"].clone();
+    let call = json!({"name": "approval_answer", "arguments": {"id": id, "answer": "yes"}});
+    let answering = client.send("tools/call", call.clone());
+    let asked = client.notification("elicitation/create");
+    assert_eq!(asked["params"]["message"], "Send it?", "{asked:#}");
+    client.respond(
+        &asked,
+        json!({"action": "accept", "content": {"answer": "no"}}),
+    );
+    let answered = client.response(answering)["result"].take();
+    let approval = &answered["structuredContent"]["approval"];
+    assert_eq!(approval["answer"], "no", "{answered:#}");
+    assert_eq!(approval["by"], "mcp:tester", "{answered:#}");
+}
+
+#[test]
+fn the_person_behind_a_client_without_a_session_answers_too() {
+    let world = world();
+    let mut unable = McpClient::modern(&world, &json!({}));
+    let waits = unable.value("skill_run", json!({"skill": "careful"}));
+    let id = waits["approvals"][0]["id"].as_str().unwrap();
+    let mut client = McpClient::modern(&world, &json!({"elicitation": {"form": {}}}));
+    let mut call = json!({"name": "approval_answer", "arguments": {"id": id, "answer": "yes"}});
+    let asked = client.request("tools/call", call.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked:#}");
+    call["inputResponses"] = json!({ id: {"action": "accept", "content": {"answer": "yes"}} });
+    let error = client.refused("tools/call", call.clone());
+    assert_eq!(error["code"], -32602, "{error:#}");
+    call["requestState"] = asked["requestState"].clone();
+    let done = client.request("tools/call", call);
+    assert_eq!(
+        done["structuredContent"]["approval"]["answer"], "yes",
+        "{done:#}"
+    );
+    let run = wait_for("the end", || {
+        let shown = client.value("run_show", json!({"id": waits["run"]}));
+        (shown["run"]["status"] == "done").then(|| shown["run"].clone())
+    });
+    assert_eq!(run["outcome"], "success", "{run:#}");
 }
 
 #[test]
@@ -318,8 +376,8 @@ fn a_daemon_beside_it_runs_what_is_queued() {
     assert!(job["result"].to_string().contains("unix"), "{job:#}");
     // A question of a run of this process is answered, and the daemon continues the run.
     let waits = client.value("skill_run", json!({"skill": "careful"}));
-    let id = waits["approvals"][0]["id"].clone();
-    client.value("approval_answer", json!({"id": id, "answer": "yes"}));
+    let id = waits["approvals"][0]["id"].as_str().unwrap();
+    assert_eq!(world.code(&["approvals", "approve", id]), 0);
     wait_for("the run", || {
         let shown = client.value("run_show", json!({"id": waits["run"]}));
         (shown["run"]["outcome"] == "success").then_some(())

@@ -67,6 +67,9 @@ const fn key(
 /// Providers of models.
 const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
 
+/// How clients of deft's MCP server reach another one.
+const REEXPORTS: &[&str] = &["off", "prefixed", "plain"];
+
 /// How a token for an MCP server is obtained.
 const GRANTS: &[&str] = &["authorization_code", "client_credentials"];
 
@@ -150,6 +153,8 @@ pub(super) const KEYS: &[Key] = &[
         "If given, only these tools exist; a trailing `*` stands for anything"),
     key("mcp_servers.NAME.exclude_tools", Kind::Texts, Value("[]"), Runs,
         "These tools do not exist; a trailing `*` stands for anything"),
+    key("mcp_servers.NAME.reexport", Kind::Words(REEXPORTS), Value("\"off\""), Runs,
+        "Whether clients of deft's own MCP server reach its tools, prompts and resources: not at all, as `SERVER_TOOL`, or under their own names"),
 
     key("tools.max_reply_bytes", Kind::Positive, Value("8388608"), Runs,
         "The largest reply of a tool; a larger one fails its call"),

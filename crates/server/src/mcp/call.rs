@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use deft_service::doorbell::{self, Ring};
-use deft_service::runs::{self, CancelResult, RunQuery, RunWork};
+use deft_service::runs::{self, CancelResult, RunQuery};
 use deft_service::tools::{self, ToolRequest};
-use deft_service::{App, Lock, approvals};
+use deft_service::{App, approvals};
 use deft_wire::Done;
-use deft_wire::approval::{ApprovalDocument, ApprovalList};
+use deft_wire::approval::ApprovalList;
 use deft_wire::mcp::{
-    ApprovalAnswerRequest, ApprovalListRequest, CancelledRun, RunListRequest, RunPage, RunRequest,
-    SkillRunRequest,
+    ApprovalListRequest, CancelledRun, RunListRequest, RunPage, RunRequest, SkillRunRequest,
 };
 use deft_wire::model::{RunOrigin, TraceContext};
 use deft_wire::run::RunDocument;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
+    JsonObject, ServerResult,
+};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde::Serialize;
@@ -25,8 +27,9 @@ use serde_json::Value;
 use super::catalog::{Control, Target};
 use super::elicit::Retry;
 use super::handler::McpServer;
+use super::relay::Upstream;
 use super::run::{self, RunCall};
-use super::{elicit, reply};
+use super::{approval, elicit, relay, reply};
 use crate::request_id::RequestId;
 
 /// How many runs are listed when the caller does not say.
@@ -46,6 +49,9 @@ pub(super) async fn call(
         let message = format!("unknown tool `{}`", request.name);
         return Err(ErrorData::invalid_params(message, None));
     };
+    if let Target::Relayed(upstream) = &target {
+        return relayed(server, upstream, request, &context).await;
+    }
     let retry = Retry {
         state: request.request_state,
         responses: request.input_responses,
@@ -57,12 +63,19 @@ pub(super) async fn call(
             Ok(request) => (request.skill, request.inputs),
             Err(problem) => return Ok(reply::bad_arguments(&problem).into()),
         },
+        Target::Control(Control::AnswerApproval) => {
+            return match parse(arguments) {
+                Ok(request) => approval::answer(server, request, retry, &context).await,
+                Err(problem) => Ok(reply::bad_arguments(&problem).into()),
+            };
+        }
         Target::Control(control) => {
             let by = elicit::client_name(&context);
             let result = perform(server, control, arguments, by).await?;
             return Ok(result.into());
         }
         Target::Own(name) => return own(server, name, arguments, &context).await.map(Into::into),
+        Target::Relayed(_) => return Err(ErrorData::invalid_params("unknown tool", None)),
     };
     let call = RunCall {
         skill,
@@ -71,6 +84,26 @@ pub(super) async fn call(
         origin: origin(&context),
     };
     run::run(server, call, &context).await
+}
+
+/// A tool of a server behind deft. Its result stays as it is.
+async fn relayed(
+    server: &McpServer,
+    upstream: &Upstream,
+    mut params: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    params.name = upstream.name.clone().into();
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    match relay::forward(server, upstream, request, context).await {
+        Ok(ServerResult::CallToolResult(result)) => Ok(result.into()),
+        Ok(ServerResult::InputRequiredResult(input)) => Ok(input.into()),
+        Ok(_) => Err(relay::unreadable(&upstream.server)),
+        Err(error) => {
+            let failure = relay::refusal(error)?;
+            Ok(reply::tool_failure(failure).into())
+        }
+    }
 }
 
 /// The request, as the journal of a run names it: over HTTP by the id that the reply has too, over stdio by the id of
@@ -115,7 +148,8 @@ async fn perform(
             };
             request(server, arguments, list).await
         }
-        Control::AnswerApproval => answer_approval(server, arguments, by).await,
+        // Needs the person behind the client.
+        Control::AnswerApproval => Err(ErrorData::invalid_params("unknown tool", None)),
     }
 }
 
@@ -164,31 +198,6 @@ fn cancel_run(app: &App, id: &str, by: &str) -> Done<CancelledRun> {
     };
     doorbell::ring(app.home(), Ring::Work);
     Ok(CancelledRun { is_over, run })
-}
-
-/// Stores the answer. A daemon continues the run; without one it is continued here, in the background.
-async fn answer_approval(
-    server: &McpServer,
-    arguments: JsonObject,
-    by: String,
-) -> Result<CallToolResult, ErrorData> {
-    let resumer = server.clone();
-    let answer = move |app: &App, request: ApprovalAnswerRequest| {
-        let ApprovalAnswerRequest { id, answer, always } = request;
-        let approval = approvals::answer(app, &id, answer, always, &by)?;
-        if Lock::holder(app.home()).is_some() {
-            doorbell::ring(app.home(), Ring::Work);
-        } else {
-            let work = RunWork::Resume {
-                id: approval.run.to_string(),
-                by,
-                old_revision: true,
-            };
-            run::drive_in_background(&resumer, work);
-        }
-        Ok(ApprovalDocument { approval })
-    };
-    request(server, arguments, answer).await
 }
 
 /// A tool of the router. It is cancelled when the client says so.

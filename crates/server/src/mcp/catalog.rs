@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use deft_service::App;
 use deft_service::offers::{self, OfferedSkill, OfferedTool, SkillOffers};
+use deft_service::relay::{self, Exports, Offers, legal_name};
 use deft_wire::model::Effects;
 use parking_lot::Mutex;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::relay::Upstream;
 use super::schemas;
 
 /// What a tool stands for.
@@ -24,6 +26,8 @@ pub(super) enum Target {
     Control(Control),
     /// A tool of deft's router.
     Own(String),
+    /// A tool of a server that is passed on.
+    Relayed(Upstream),
 }
 
 /// What can be done to runs and questions.
@@ -41,6 +45,7 @@ pub(super) enum Control {
 pub(super) struct Catalog {
     tools: Vec<Tool>,
     targets: Vec<Target>,
+    exports: Exports,
 }
 
 impl Catalog {
@@ -53,12 +58,17 @@ impl Catalog {
         self.targets.get(at)
     }
 
+    /// What servers offer beside deft itself.
+    pub(super) fn exports(&self) -> &Exports {
+        &self.exports
+    }
+
     fn add(&mut self, tool: Tool, target: Target) {
         self.tools.push(tool);
         self.targets.push(target);
     }
 
-    fn new(app: &App, skills: &SkillOffers) -> Self {
+    fn new(app: &App, skills: &SkillOffers, offers: &[Arc<Offers>]) -> Self {
         let mut catalog = Self::default();
         for tool in offers::own_tools(app) {
             match tool.name.as_str() {
@@ -81,7 +91,24 @@ impl Catalog {
             catalog.add(tool, target);
         }
         catalog.add_exposed(skills);
+        catalog.add_relayed(relay::exports(app, skills, offers));
         catalog
+    }
+
+    fn add_relayed(&mut self, exports: Exports) {
+        for tool in &exports.tools {
+            let upstream = Upstream {
+                server: tool.server.clone(),
+                name: tool.name.clone(),
+            };
+            self.add(tool.item.clone(), Target::Relayed(upstream));
+        }
+        for clash in &exports.clashes {
+            let (server, kind) = (&clash.server, clash.kind);
+            let (name, holder) = (&clash.name, &clash.holder);
+            tracing::warn!(server, kind, name, holder, "not offered: the name is taken");
+        }
+        self.exports = exports;
     }
 
     fn add_exposed(&mut self, skills: &SkillOffers) {
@@ -104,36 +131,50 @@ impl Catalog {
 /// The list that was made last.
 #[derive(Default)]
 pub(super) struct CatalogCache {
-    newest: Mutex<Option<(SkillOffers, Arc<Catalog>)>>,
+    newest: Mutex<Option<Made>>,
+}
+
+/// A list, and what it was made from.
+struct Made {
+    skills: SkillOffers,
+    offers: Vec<Arc<Offers>>,
+    catalog: Arc<Catalog>,
 }
 
 impl CatalogCache {
     /// The tools that are there now, and the skills that they are made from.
-    pub(super) fn read(&self, app: &App) -> (SkillOffers, Arc<Catalog>) {
+    pub(super) fn read(&self, app: &App, offers: Vec<Arc<Offers>>) -> (SkillOffers, Arc<Catalog>) {
         let skills = offers::skills(app);
-        if let Some((made_from, catalog)) = &*self.newest.lock()
-            && made_from.is_same(&skills)
+        if let Some(made) = &*self.newest.lock()
+            && made.skills.is_same(&skills)
+            && made.offers.len() == offers.len()
+            && made
+                .offers
+                .iter()
+                .zip(&offers)
+                .all(|(a, b)| Arc::ptr_eq(a, b))
         {
-            return (skills, Arc::clone(catalog));
+            return (skills, Arc::clone(&made.catalog));
         }
-        let catalog = Arc::new(Catalog::new(app, &skills));
-        *self.newest.lock() = Some((skills.clone(), Arc::clone(&catalog)));
+        let catalog = Arc::new(Catalog::new(app, &skills, &offers));
+        *self.newest.lock() = Some(Made {
+            skills: skills.clone(),
+            offers,
+            catalog: Arc::clone(&catalog),
+        });
         (skills, catalog)
+    }
+
+    /// The list that was made last, if there is one.
+    pub(super) fn newest(&self) -> Option<Arc<Catalog>> {
+        self.newest.lock().as_ref().map(|made| made.catalog.clone())
     }
 
     /// A tool of the list that was made last.
     pub(super) fn known(&self, name: &str) -> Option<Tool> {
-        let newest = self.newest.lock();
-        let (_, catalog) = newest.as_ref()?;
+        let catalog = self.newest()?;
         catalog.tools.iter().find(|tool| tool.name == name).cloned()
     }
-}
-
-/// The id of a skill as the name of a tool: hosts take letters, digits, `_` and `-`, 64 at most.
-fn legal_name(id: &str) -> String {
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let letters = id.chars().map(|c| if legal(c) { c } else { '_' });
-    letters.take(64).collect()
 }
 
 fn tool(name: impl Into<Cow<'static, str>>, description: &str, input: Value) -> Tool {
@@ -245,10 +286,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_tools_are_legal_everywhere() {
-        assert_eq!(legal_name("email.send"), "email_send");
-        assert_eq!(legal_name("code-review"), "code-review");
-        assert_eq!(legal_name("größe"), "gr__e");
-        assert_eq!(legal_name(&"x".repeat(80)).len(), 64);
+    fn tools_that_control_runs_keep_their_names() {
+        let names: Vec<_> = schemas::control_tools().iter().map(|it| it.name).collect();
+        assert_eq!(names, relay::CONTROL_TOOLS);
     }
 }

@@ -64,9 +64,7 @@ impl Asker for ClientAsker {
     fn ask(&self, question: Question) -> Responds {
         let peer = self.peer.clone();
         Box::pin(async move {
-            let form = form(&question.message)?;
-            let result = peer.create_elicitation(form).await.ok()?;
-            let answer = match read(&result)? {
+            let answer = match ask(&peer, &question.message).await? {
                 ApprovalAnswer::Yes => Answer::Yes,
                 ApprovalAnswer::No => Answer::No,
                 ApprovalAnswer::Skip => Answer::Skip,
@@ -78,6 +76,19 @@ impl Asker for ClientAsker {
     fn name(&self) -> String {
         self.name.clone()
     }
+}
+
+/// Asks the person behind a client with a session; none if the person gave no answer.
+pub(super) async fn ask(peer: &Peer<RoleServer>, message: &str) -> Option<ApprovalAnswer> {
+    let result = peer.create_elicitation(form(message)?).await.ok()?;
+    read(&result)
+}
+
+/// A reply that asks for the answer to one question.
+pub(super) fn ask_again(id: &str, message: &str) -> InputRequiredResult {
+    let request = form(message).map(ElicitRequest::new);
+    let request = request.map(|request| (id.to_owned(), InputRequest::Elicitation(request)));
+    InputRequiredResult::new(Some(request.into_iter().collect()), Some(id.to_owned()))
 }
 
 /// A reply that asks for the answers to the questions of a run.

@@ -1,15 +1,24 @@
 //! The handler of all requests. Each kind of request has a file of its own beside this one.
 
+#![expect(
+    deprecated,
+    reason = "clients of older revisions set the level of logs"
+)]
+
 use std::sync::Arc;
 
 use deft_service::App;
 use deft_service::offers::{self, SkillOffers};
+use deft_service::relay as relay_service;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
-    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
-    Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,13 +27,14 @@ use tokio_util::task::TaskTracker;
 
 use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
+use super::relay::{self, Relay, Session, Upstream};
 use super::tasks::{self, TaskRuns};
-use super::{call, elicit, page, prompts, resources, skills};
+use super::{call, complete, elicit, page, prompts, resources, skills};
 
 /// What a model is told about this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
     `get_skill` lists them and shows one, `skill_run` runs one, `run_show` shows what became of a run. \
-    A run that waits for an approval says so: ask the person, then call `approval_answer`.";
+    A run that waits for an approval says so: `approval_answer` has the person answer it.";
 
 /// deft as an MCP server. Clones share everything.
 #[derive(Clone)]
@@ -33,6 +43,8 @@ pub struct McpServer {
     catalog: Arc<CatalogCache>,
     changes: Arc<Changes>,
     runs: TaskTracker,
+    relay: Arc<Relay>,
+    session: Arc<Session>,
     tasks: Arc<TaskRuns>,
 }
 
@@ -43,9 +55,29 @@ impl McpServer {
             changes: Changes::follow(Arc::clone(&app)),
             catalog: Arc::default(),
             runs: TaskTracker::new(),
+            relay: Arc::default(),
+            session: Arc::new(Session::new()),
             tasks: Arc::default(),
             app,
         }
+    }
+
+    /// The same server for one more client.
+    pub(super) fn for_client(&self) -> Self {
+        Self {
+            session: Arc::new(Session::new()),
+            ..self.clone()
+        }
+    }
+
+    /// What requests for servers behind deft share.
+    pub(super) fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    /// The client of this server.
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.session
     }
 
     pub(super) fn app(&self) -> &Arc<App> {
@@ -92,7 +124,8 @@ impl McpServer {
     /// The tools that are there now.
     pub(super) async fn catalog(&self) -> Result<Arc<Catalog>, ErrorData> {
         let cache = Arc::clone(&self.catalog);
-        let (skills, catalog) = self.ask(move |app| cache.read(app)).await?;
+        let offers = relay_service::offers(&self.app).await;
+        let (skills, catalog) = self.ask(move |app| cache.read(app, offers)).await?;
         self.changes.note(&skills);
         Ok(catalog)
     }
@@ -100,6 +133,66 @@ impl McpServer {
     /// Tells all clients that skills may have changed.
     pub(super) fn note_change(&self) {
         self.changes.look_now();
+    }
+}
+
+/// What servers behind deft add.
+impl McpServer {
+    /// Asks servers for what they offer, so that it can be said what deft can do.
+    async fn look_at_servers(&self) -> Result<(), ErrorData> {
+        if relay_service::is_used(&self.app) {
+            self.catalog().await?;
+        }
+        Ok(())
+    }
+
+    fn add_relayed(&self, capabilities: &mut ServerCapabilities) {
+        let Some(catalog) = self.catalog.newest() else {
+            return;
+        };
+        let exports = catalog.exports();
+        if exports.completes {
+            capabilities.completions = Some(JsonObject::new());
+        }
+        if exports.logs {
+            capabilities.logging = Some(JsonObject::new());
+        }
+        if let Some(resources) = capabilities
+            .resources
+            .as_mut()
+            .filter(|_| exports.announces_updates)
+        {
+            resources.subscribe = Some(true);
+        }
+    }
+
+    /// The server that has a resource.
+    async fn resource(&self, uri: &str) -> Result<Option<Upstream>, ErrorData> {
+        if resources::is_own(uri) {
+            return Ok(None);
+        }
+        let catalog = self.catalog().await?;
+        let server = catalog.exports().server_with(uri);
+        Ok(server.map(|server| Upstream {
+            server: server.to_owned(),
+            name: uri.to_owned(),
+        }))
+    }
+
+    /// Follows the resources that a stream is about; those of which changes will be announced.
+    async fn follow_all(&self, context: &SubscriptionContext) -> Vec<(String, String)> {
+        let uris = context.accepted().resource_subscriptions.clone();
+        let mut followed = Vec::new();
+        for uri in uris.unwrap_or_default() {
+            let Ok(Some(upstream)) = self.resource(&uri).await else {
+                continue;
+            };
+            let asked = relay_service::subscribe(&self.app, &upstream.server, &uri).await;
+            if asked.is_ok() {
+                followed.push((upstream.server, uri));
+            }
+        }
+        followed
     }
 }
 
@@ -121,9 +214,27 @@ impl ServerHandler for McpServer {
         let mut extensions = skills::extension();
         extensions.extend(tasks::extension());
         capabilities.extensions = Some(extensions);
+        self.add_relayed(&mut capabilities);
         let mut config = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         config.server_info = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
         config
+    }
+
+    /// Says what servers behind deft can do, as far as they are known by now.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.look_at_servers().await?;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.look_at_servers().await?;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
     async fn list_tools(
@@ -156,7 +267,10 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let all = prompts::list(&self.skills().await?);
+        let (skills, catalog) = (self.skills().await?, self.catalog().await?);
+        let mut all = prompts::list(&skills);
+        let relayed = catalog.exports().prompts.iter();
+        all.extend(relayed.map(|it| it.item.clone()));
         let (prompts, next_cursor) = page::cut(&all, request.as_ref())?;
         Ok(ListPromptsResult {
             next_cursor,
@@ -167,8 +281,13 @@ impl ServerHandler for McpServer {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        let catalog = self.catalog().await?;
+        let mut relayed = catalog.exports().prompts.iter();
+        if let Some(exported) = relayed.find(|it| it.item.name == request.name) {
+            return prompts::relayed(self, exported, request, &context).await;
+        }
         let skills = self.skills().await?;
         prompts::get(&skills, &request).map(GetPromptResponse::from)
     }
@@ -178,8 +297,10 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let skills = self.skills().await?;
-        let all = self.ask(move |_| resources::list(&skills)).await?;
+        let (skills, catalog) = (self.skills().await?, self.catalog().await?);
+        let mut all = self.ask(move |_| resources::list(&skills)).await?;
+        let relayed = catalog.exports().resources.iter();
+        all.extend(relayed.map(|it| it.item.clone()));
         let (resources, next_cursor) = page::cut(&all, request.as_ref())?;
         Ok(ListResourcesResult {
             next_cursor,
@@ -190,11 +311,79 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(upstream) = self.resource(&request.uri).await? {
+            return resources::relayed(self, &upstream, request, &context).await;
+        }
         let skills = self.skills().await?;
         let read = self.ask(move |_| resources::read(&skills, &request.uri));
         read.await?.map(ReadResourceResponse::from)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let catalog = self.catalog().await?;
+        let relayed = catalog.exports().templates.iter();
+        let all: Vec<_> = relayed.map(|it| it.item.clone()).collect();
+        let (templates, next_cursor) = page::cut(&all, request.as_ref())?;
+        Ok(ListResourceTemplatesResult {
+            next_cursor,
+            ..ListResourceTemplatesResult::with_all_items(templates)
+        })
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        complete::complete(self, request, &context).await
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.catalog().await?.exports().logs {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.session
+            .set_level(relay::word(request.level).to_owned());
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let upstream = self.resource(&request.uri).await?;
+        let upstream = upstream.ok_or_else(|| resources::unknown(&request.uri))?;
+        self.changes.tell_updates(context.peer, &self.session);
+        if self.session.follow(&request.uri, &upstream.server) {
+            let followed = relay_service::subscribe(&self.app, &upstream.server, &request.uri);
+            if let Err(error) = followed.await {
+                self.session.unfollow(&request.uri);
+                return Err(relay::error(error));
+            }
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(server) = self.session.unfollow(&request.uri) {
+            relay_service::unsubscribe(&self.app, &server, &request.uri).await;
+        }
+        Ok(())
     }
 
     async fn on_custom_request(
@@ -249,12 +438,26 @@ impl ServerHandler for McpServer {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
-        accepted.resource_subscriptions = None;
+        let catalog = self.catalog.newest();
+        let is_relayed = |uri: &String| {
+            let exports = catalog.as_ref().map(|catalog| catalog.exports());
+            exports.is_some_and(|exports| exports.server_with(uri).is_some())
+        };
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(is_relayed);
+        }
+        accepted
+            .resource_subscriptions
+            .take_if(|uris| uris.is_empty());
         Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let followed = self.follow_all(&context).await;
         self.changes.serve(&context).await;
+        for (server, uri) in followed {
+            relay_service::unsubscribe(&self.app, &server, &uri).await;
+        }
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> 
         .with_allowed_origins(origins)
         .enforce_origin_validation();
     StreamableHttpService::new(
-        move || Ok(server.clone()),
+        move || Ok(server.for_client()),
         Arc::new(LocalSessionManager::default()),
         config,
     )

@@ -1,17 +1,21 @@
 //! deft as an MCP server, over stdio and over streamable HTTP.
 //!
 //! One handler speaks every revision from 2024-11-05 to 2026-07-28. It offers deft's own tools, skills as tools,
-//! prompts, resources and folders of files, control over runs and questions, and long runs as tasks. Not here: what any of it does,
+//! prompts, resources and folders of files, control over runs and questions, long runs as tasks, and what servers
+//! behind deft offer. Not here: what any of it does,
 //! which is in `service`, and the shapes of results, which are in `wire`.
 
+mod approval;
 mod call;
 mod catalog;
 mod changes;
+mod complete;
 mod elicit;
 mod handler;
 mod http;
 mod page;
 mod prompts;
+mod relay;
 mod reply;
 mod resources;
 mod run;

@@ -1,13 +1,18 @@
-//! Skills as prompts: a person picks one, and its text becomes a message.
+//! Prompts: those of servers behind deft, and skills. A person picks one, and its text becomes a message.
 
 use deft_service::offers::{OfferedInput, OfferedSkill, SkillOffers};
+use deft_service::relay::Exported;
 use deft_wire::model::Tier;
-use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
-    Role,
+    ClientRequest, GetPromptRequest, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    JsonObject, Prompt, PromptArgument, PromptMessage, Role, ServerResult,
 };
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
+
+use super::handler::McpServer;
+use super::relay::{self, Upstream};
 
 /// All prompts.
 pub(super) fn list(skills: &SkillOffers) -> Vec<Prompt> {
@@ -25,6 +30,27 @@ fn argument(input: &OfferedInput) -> PromptArgument {
     match &input.description {
         Some(description) => argument.with_description(description),
         None => argument,
+    }
+}
+
+/// A prompt of a server behind deft.
+pub(super) async fn relayed(
+    server: &McpServer,
+    exported: &Exported<Prompt>,
+    mut params: GetPromptRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<GetPromptResponse, ErrorData> {
+    let upstream = Upstream {
+        server: exported.server.clone(),
+        name: exported.name.clone(),
+    };
+    params.name.clone_from(&exported.name);
+    let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
+    match relay::forward(server, &upstream, request, context).await {
+        Ok(ServerResult::GetPromptResult(result)) => Ok(result.into()),
+        Ok(ServerResult::InputRequiredResult(input)) => Ok(input.into()),
+        Ok(_) => Err(relay::unreadable(&upstream.server)),
+        Err(error) => Err(relay::error(error)),
     }
 }
 

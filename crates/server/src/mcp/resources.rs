@@ -1,11 +1,18 @@
-//! Skills as resources: the files of those that are folders (`skill://NAME/PATH`), and the text of every skill
+//! Resources: those of servers behind deft, and skills: the files of those that are folders (`skill://NAME/PATH`), and the text of every skill
 //! (`deft://skills/ID`).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use deft_service::offers::SkillOffers;
-use rmcp::ErrorData;
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
+use rmcp::model::{
+    ClientRequest, ReadResourceRequest, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ServerResult,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+
+use super::handler::McpServer;
+use super::relay::{self, Upstream};
 
 const MARKDOWN: &str = "text/markdown";
 
@@ -42,19 +49,43 @@ pub(super) fn list(skills: &SkillOffers) -> Vec<Resource> {
     all.collect()
 }
 
+/// A resource of a server behind deft.
+pub(super) async fn relayed(
+    server: &McpServer,
+    upstream: &Upstream,
+    params: ReadResourceRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<ReadResourceResponse, ErrorData> {
+    let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
+    match relay::forward(server, upstream, request, context).await {
+        Ok(ServerResult::ReadResourceResult(result)) => Ok(result.into()),
+        Ok(ServerResult::InputRequiredResult(input)) => Ok(input.into()),
+        Ok(_) => Err(relay::unreadable(&upstream.server)),
+        Err(error) => Err(relay::error(error)),
+    }
+}
+
 /// The content of a resource.
 pub(super) fn read(skills: &SkillOffers, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let contents = match uri.strip_prefix(TEXTS) {
         Some(id) => text(skills, id, uri),
         None => file(skills, uri),
     };
-    let contents = contents.ok_or_else(|| {
-        ErrorData::resource_not_found(
-            format!("unknown resource `{uri}`"),
-            Some(serde_json::json!({ "uri": uri })),
-        )
-    })?;
+    let contents = contents.ok_or_else(|| unknown(uri))?;
     Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Whether an address is one that only deft itself gives out.
+pub(super) fn is_own(uri: &str) -> bool {
+    uri.starts_with(TEXTS) || uri.starts_with(FILES)
+}
+
+/// The error of an address that nothing has.
+pub(super) fn unknown(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(
+        format!("unknown resource `{uri}`"),
+        Some(serde_json::json!({ "uri": uri })),
+    )
 }
 
 fn text(skills: &SkillOffers, encoded: &str, uri: &str) -> Option<ResourceContents> {

@@ -170,8 +170,8 @@ fn make_control_tools() -> Vec<ControlTool> {
         },
         ControlTool {
             name: "approval_answer",
-            description: "Pass on the answer of the person to a question of a run. Ask the person first; never \
-                          answer on your own.",
+            description: "Have the person answer a question of a run. The person is asked by the client and decides, \
+                          whatever `answer` says.",
             effects: Effects::Once,
             input: Value::Object(schema::<ApprovalAnswerRequest>()),
             output: schema::<ApprovalDocument>(),

@@ -1,8 +1,16 @@
-// Adds the token of deft to the requests of a referee that cannot send headers of its choice.
-const plain = globalThis.fetch;
+// Adds the token of a daemon to every request of a referee that cannot send one itself.
+import { createRequire } from "node:module";
 
-globalThis.fetch = (input, init = {}) => {
-  const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
-  headers.set("Authorization", `Bearer ${process.env.DEFT_TOKEN}`);
-  return plain(input, { ...init, headers });
-};
+const require = createRequire(process.argv[1]);
+const { getGlobalDispatcher, setGlobalDispatcher } = require("undici");
+const value = `Bearer ${process.env.DEFT_TOKEN}`;
+
+const add = (headers) =>
+  Array.isArray(headers)
+    ? [...headers, "authorization", value]
+    : { ...headers, authorization: value };
+
+const withToken = (dispatch) => (options, handler) =>
+  dispatch({ ...options, headers: add(options.headers) }, handler);
+
+setGlobalDispatcher(getGlobalDispatcher().compose(withToken));

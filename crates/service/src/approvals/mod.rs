@@ -24,6 +24,11 @@ pub fn list(app: &App, also_answered: bool) -> Done<Vec<ApprovalView>> {
     rows(app, also_answered)?.iter().map(view).collect()
 }
 
+/// A question, named by its id or the beginning of it.
+pub fn show(app: &App, id: &str) -> Done<ApprovalView> {
+    view(&find(app, id)?)
+}
+
 /// Answers a question, named by its id or the beginning of it. With `always`, a yes holds for the same
 /// operation from now on. `by` is recorded as the person who answered.
 pub fn answer(

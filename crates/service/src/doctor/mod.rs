@@ -103,6 +103,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
             app.block_on(async {
                 store::check(&app, found).await;
                 tools::check_servers(home, &app, found).await;
+                tools::check_exports(&app, found).await;
                 models::check_answers(&app, found).await;
                 tools::check_channel_tool(home, &app, found).await;
                 tools::check_compute(home, found).await;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::Findings;
 use crate::app::{self, App};
 use crate::hosts::{self, InstalledHost};
+use crate::relay::{self, Clash};
 use crate::servers::sign_in_note;
 use crate::words::counted;
 
@@ -104,6 +105,23 @@ pub(super) async fn check_servers(home: &Home, app: &App, found: &mut Findings) 
             }
             None => continue,
         }
+        found.about(&server);
+    }
+}
+
+/// What servers offer to clients of deft's MCP server must have names of its own.
+pub(super) async fn check_exports(app: &App, found: &mut Findings) {
+    for clash in relay::clashes(app).await {
+        let Clash {
+            server,
+            kind,
+            name,
+            holder,
+        } = clash;
+        let message =
+            format!("the {kind} `{name}` of `{server}` is not offered: `{holder}` has the name");
+        let hint = format!("set `mcp_servers.{server}.reexport` to `prefixed`");
+        found.note("servers.reexport", message, &hint);
         found.about(&server);
     }
 }

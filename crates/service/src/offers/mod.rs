@@ -71,6 +71,10 @@ pub fn skills(app: &App) -> SkillOffers {
 }
 
 impl SkillOffers {
+    pub(crate) fn new(set: Arc<SkillSet>) -> Self {
+        Self { set }
+    }
+
     /// Whether nothing has changed between the two. Sets that were read at the same time may be two.
     pub fn is_same(&self, other: &Self) -> bool {
         let same = || self.revisions() == other.revisions() && self.list() == other.list();

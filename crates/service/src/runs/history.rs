@@ -60,7 +60,9 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
         skill: Some(skill.to_owned()),
         ..RunFilter::default()
     };
-    if [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL].contains(&skill) || ids::last_run(app, filter)?.is_some() {
+    if [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL].contains(&skill)
+        || ids::last_run(app, filter)?.is_some()
+    {
         return Ok(());
     }
     let catalog = SkillCatalog::open(workspace)?;

@@ -194,18 +194,20 @@ fn cast(text: &str, schema: &Value) -> Value {
 }
 
 fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolReply, CallFailure> {
-    let failure = match result {
-        Ok(reply) => {
-            return Ok(ToolReply {
-                ok: true,
-                tool: reply.tool,
-                server: reply.server,
-                value: reply.value,
-                duration_ms: u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX),
-            });
-        }
-        Err(failure) => failure,
-    };
+    match result {
+        Ok(reply) => Ok(ToolReply {
+            ok: true,
+            tool: reply.tool,
+            server: reply.server,
+            value: reply.value,
+            duration_ms: u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX),
+        }),
+        Err(failure) => Err(explain(failure, misnamed)),
+    }
+}
+
+/// The failure of a call as front ends show it.
+pub fn explain(failure: ToolFailure, misnamed: bool) -> CallFailure {
     // Arguments that the tool does not take are a mistake of the caller; everything else is a result.
     let kind = match failure.class {
         FailureClass::Cancelled => FailureKind::Interrupted,
@@ -222,7 +224,7 @@ fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolRepl
         | FailureClass::Other => FailureKind::Unsuccessful,
     };
     let code = failure.code.map(ProblemCode::word);
-    Err(CallFailure {
+    CallFailure {
         kind,
         error: ToolError {
             code: code.unwrap_or(failure.class.word()).to_owned(),
@@ -232,7 +234,7 @@ fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolRepl
             in_doubt: failure.in_doubt,
             blocked: failure.blocked,
         },
-    })
+    }
 }
 
 #[cfg(test)]

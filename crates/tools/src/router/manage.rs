@@ -134,7 +134,7 @@ impl Router {
     fn hooks(&self) -> Hooks {
         // Weak, or the router would keep itself alive.
         let (one, other) = (Arc::downgrade(&self.inner), Arc::downgrade(&self.inner));
-        let third = Arc::downgrade(&self.inner);
+        let (third, fourth) = (Arc::downgrade(&self.inner), Arc::downgrade(&self.inner));
         Hooks {
             changed: Box::new(move || {
                 if let Some(inner) = one.upgrade() {
@@ -149,6 +149,12 @@ impl Router {
                 if let Some(inner) = third.upgrade() {
                     inner.tokens.lock().merge(tokens);
                     inner.withheld.store(None);
+                }
+            }),
+            news: Box::new(move |news| {
+                if let Some(inner) = fourth.upgrade() {
+                    // Without clients there is nobody to tell.
+                    drop(inner.news.send(news));
                 }
             }),
         }

@@ -50,7 +50,7 @@ impl Server {
         limit: &Limit,
     ) -> Result<Answer, Failure> {
         self.admit()?;
-        let trial = Trial(self);
+        let trial = Trial::new(self);
         let _permit = self
             .wait(limit, "waiting for a free place", self.slots.acquire())
             .await?;
@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// Waits for something before the call is sent: running out of time here has no effect outside.
-    async fn wait<T>(
+    pub(super) async fn wait<T>(
         &self,
         limit: &Limit,
         doing: &str,
@@ -162,7 +162,7 @@ impl Server {
     }
 
     /// The failure behind an error, and what it means for the server.
-    fn judge(&self, error: &ServiceError, sent: &SentFlag, link: &Link) -> Failure {
+    pub(super) fn judge(&self, error: &ServiceError, sent: &SentFlag, link: &Link) -> Failure {
         let fault = fault::classify_call(
             &self.name,
             error,
@@ -183,7 +183,7 @@ impl Server {
     }
 
     /// A call that could not even be tried concerns everything that uses this server.
-    fn with_outage(&self, failure: Failure) -> Failure {
+    pub(super) fn with_outage(&self, failure: Failure) -> Failure {
         if failure.blocked && failure.outage.is_none() {
             return failure.outage(Outage::Server(self.name.clone()));
         }
@@ -196,7 +196,7 @@ impl Server {
         self.breaker.lock().succeeded();
     }
 
-    fn still_has(&self, tool: &str) -> Result<(), Failure> {
+    pub(super) fn still_has(&self, tool: &str) -> Result<(), Failure> {
         let known = self.known.load();
         let has = |known: &Arc<ToolSet>| known.catalog.tools.iter().any(|info| info.name == tool);
         if known.as_ref().is_none_or(has) {
@@ -207,7 +207,13 @@ impl Server {
 }
 
 /// A call that the circuit let through. If it ends without a verdict, the next one may try.
-struct Trial<'a>(&'a Server);
+pub(super) struct Trial<'a>(&'a Server);
+
+impl<'a> Trial<'a> {
+    pub(super) fn new(server: &'a Server) -> Self {
+        Self(server)
+    }
+}
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
@@ -216,10 +222,10 @@ impl Drop for Trial<'_> {
 }
 
 /// Counts a call while it is under way.
-struct Flight<'a>(&'a AtomicUsize);
+pub(super) struct Flight<'a>(&'a AtomicUsize);
 
 impl<'a> Flight<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
+    pub(super) fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::SeqCst);
         Self(count)
     }

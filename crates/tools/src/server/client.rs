@@ -1,25 +1,87 @@
-//! Our side of a connection: who we are.
+//! Our side of a connection: who we are, and who answers requests of the server.
 //!
-//! Not here: requests of servers, which the guard declines before they get to
-//! the protocol library (`guard.rs`).
+//! On the connection that deft uses for itself nobody does: the guard declines requests before they get to the protocol
+//! library (`guard.rs`). On a line for clients they go to the desk.
 
-use rmcp::ClientHandler;
-use rmcp::model::ClientConfig;
+#![expect(deprecated, reason = "servers of older revisions ask for these")]
 
-/// A client that only has a name.
-#[derive(Clone, Debug)]
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientConfig, ClientResult, CreateMessageRequest, CreateMessageRequestParams,
+    CreateMessageResult, ElicitRequest, ElicitRequestParams, ElicitResult, ListRootsRequest,
+    ListRootsResult, ServerRequest,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ClientHandler, ErrorData, RoleClient};
+use serde::de::DeserializeOwned;
+
+use super::desk::Desk;
+
+/// A client with a name, and on lines for clients of deft with a desk.
+#[derive(Clone)]
 pub(super) struct Client {
     identity: ClientConfig,
+    desk: Option<Arc<Desk>>,
 }
 
 impl Client {
-    pub(super) fn new(identity: ClientConfig) -> Self {
-        Self { identity }
+    pub(super) fn new(identity: ClientConfig, desk: Option<Arc<Desk>>) -> Self {
+        Self { identity, desk }
     }
+
+    async fn ask<T: DeserializeOwned>(&self, request: ServerRequest) -> Result<T, ErrorData> {
+        let Some(desk) = &self.desk else {
+            return Err(unsupported());
+        };
+        convert(desk.ask(request).await?)
+    }
+}
+
+fn unsupported() -> ErrorData {
+    ErrorData::new(
+        rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+        "not supported",
+        None,
+    )
+}
+
+/// The library reads an answer before it knows what was asked.
+fn convert<T: DeserializeOwned>(result: ClientResult) -> Result<T, ErrorData> {
+    let value = serde_json::to_value(result);
+    value.and_then(serde_json::from_value).map_err(|problem| {
+        ErrorData::internal_error(format!("the answer of the client is none: {problem}"), None)
+    })
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         self.identity.clone()
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let request = CreateMessageRequest::new(params);
+        self.ask(ServerRequest::CreateMessageRequest(request)).await
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        let request = ListRootsRequest::default();
+        self.ask(ServerRequest::ListRootsRequest(request)).await
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let request = ElicitRequest::new(params);
+        self.ask(ServerRequest::ElicitRequest(request)).await
     }
 }

@@ -79,6 +79,11 @@ pub(super) fn classify_call(
     }
 }
 
+/// Whether an error is one that the transport made up, and not the server's.
+pub(super) fn is_own(error: &ErrorData) -> bool {
+    matches!(error.code.0, TOO_LARGE | MALFORMED)
+}
+
 fn answered(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
     let failure = match error.code.0 {
         TOO_LARGE => too_large(server, max_reply_bytes),

@@ -1,7 +1,7 @@
 //! A transport around a transport that keeps a server from doing harm.
 //!
-//! It drops notifications that no call waits for, declines requests of the server
-//! itself so that the protocol library neither logs nor queues them, answers a
+//! It drops notifications that no call waits for and hands those of a line for clients to its desk, declines requests
+//! of the server itself so that the protocol library neither logs nor queues them, answers a
 //! probe that a server is silent about or does not understand, and marks
 //! requests as sent.
 
@@ -19,8 +19,10 @@ use tokio::time::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::desk::Desk;
 use super::traffic::{Excess, Traffic};
 use super::watch::{SentFlag, Watch};
+use crate::relay::News;
 
 /// How long a server may be silent about `server/discover` before it is taken
 /// for one that only knows `initialize`. The library would wait ten seconds.
@@ -44,6 +46,8 @@ pub(super) struct Guard<T> {
     traffic: Traffic,
     /// Answers of ours that the server has not read.
     unread: Arc<AtomicUsize>,
+    /// Who gets what belongs to the request of a client.
+    desk: Option<Arc<Desk>>,
 }
 
 impl<T: Transport<RoleClient> + Sync> Guard<T> {
@@ -58,14 +62,16 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
             noise: 0,
             traffic: Traffic::default(),
             unread: Arc::default(),
+            desk: None,
         }
     }
 
+    /// The same for a line that serves clients.
+    pub(super) fn with_desk(self, desk: Option<Arc<Desk>>) -> Self {
+        Self { desk, ..self }
+    }
+
     /// Whether a message is handed on or dropped.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "`rmcp` has many kinds of messages and may add more"
-    )]
     fn sift(
         &mut self,
         message: RxJsonRpcMessage<RoleClient>,
@@ -74,23 +80,20 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
             JsonRpcMessage::Notification(notification) => {
                 self.noise += 1;
                 self.traffic.notification();
-                match &notification.notification {
-                    ServerNotification::ToolListChangedNotification(_) => {
-                        self.watch.relist.notify_one();
-                        None
-                    }
-                    ServerNotification::ResourceListChangedNotification(_) => {
-                        self.watch.resources_changed();
-                        None
-                    }
-                    ServerNotification::CancelledNotification(_)
-                    | ServerNotification::SubscriptionsAcknowledgedNotification(_) => Some(message),
-                    _ => None,
-                }
+                self.note(&notification.notification).then_some(message)
             }
             JsonRpcMessage::Request(request) => {
                 self.noise += 1;
                 let is_ping = matches!(request.request, ServerRequest::PingRequest(_));
+                let is_for_client = matches!(
+                    request.request,
+                    ServerRequest::ElicitRequest(_)
+                        | ServerRequest::CreateMessageRequest(_)
+                        | ServerRequest::ListRootsRequest(_)
+                );
+                if self.desk.is_some() && is_for_client && self.traffic.request(0) {
+                    return Some(message);
+                }
                 self.decline(request.id.clone(), is_ping);
                 None
             }
@@ -113,6 +116,35 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
                 }
             }
         }
+    }
+
+    /// Takes note of a notification; tells whether the protocol library needs it too.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
+    fn note(&self, notification: &ServerNotification) -> bool {
+        match notification {
+            ServerNotification::ToolListChangedNotification(_) => self.watch.relist.notify_one(),
+            ServerNotification::PromptListChangedNotification(_) => {
+                self.watch.news.add(News::Prompts);
+            }
+            ServerNotification::ResourceListChangedNotification(_) => {
+                self.watch.news.add(News::Resources);
+                self.watch.resources_changed();
+            }
+            ServerNotification::ResourceUpdatedNotification(it) => {
+                self.watch.news.add(News::Updated(it.params.uri.clone()));
+            }
+            ServerNotification::CancelledNotification(_)
+            | ServerNotification::SubscriptionsAcknowledgedNotification(_) => return true,
+            other => {
+                if let Some(desk) = &self.desk {
+                    desk.notify(other);
+                }
+            }
+        }
+        false
     }
 
     /// Answers a request of the server. There is no model and no person behind the router, so

@@ -23,6 +23,7 @@ use rmcp::transport::Transport;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
+use super::desk::Desk;
 use super::guard::Guard;
 use super::resolved::ResolvedOptions;
 use super::stdio::Process;
@@ -60,15 +61,18 @@ impl Link {
         given: &ResolvedOptions,
         watch: Arc<Watch>,
     ) -> Result<(Self, Service), Failure> {
-        let first = attempt(server, known, given, watch.clone()).await?;
+        let own = Party::default();
+        let first = attempt(server, known, given, watch.clone(), &own).await?;
         let error = match first {
             Ok(opened) => return Ok(opened),
             Err(error) => error,
         };
         // The era was wrong, or a server was slow to say that it is a modern one.
-        let second = match known {
-            Some(_) => None,
-            None => Some(Era::Modern),
+        let second = match (known, &error) {
+            (Some(_), _) => None,
+            // It knows how to say which revisions it has, and none of them is modern.
+            (None, ClientInitializeError::NoCompatibleProtocolVersion { .. }) => Some(Era::Legacy),
+            (None, _) => Some(Era::Modern),
         };
         if !is_about_era(&error) {
             // A process that has just died may still have last words on their way.
@@ -80,8 +84,21 @@ impl Link {
                 &given.redaction,
             ));
         }
-        let again = attempt(server, second, given, Arc::default()).await?;
+        let again = attempt(server, second, given, Arc::default(), &own).await?;
         again.map_err(|_| fault::classify_start(&server.name, &error, &watch, &given.redaction))
+    }
+
+    /// Connects once more to a server whose era is known, on behalf of clients.
+    pub(super) async fn open_line(
+        server: &Server,
+        era: Era,
+        given: &ResolvedOptions,
+        watch: Arc<Watch>,
+        party: &Party,
+    ) -> Result<(Self, Service), Failure> {
+        let opened = attempt(server, Some(era), given, watch.clone(), party).await?;
+        opened
+            .map_err(|error| fault::classify_start(&server.name, &error, &watch, &given.redaction))
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -113,8 +130,21 @@ impl Link {
         if let Some(meta) = meta(mark) {
             request.extensions.insert(RequestMetaObject(meta));
         }
-        let options = PeerRequestOptions::no_options();
         let request = ClientRequest::CallToolRequest(request);
+        self.send_any(request, None).await
+    }
+
+    /// Hands any request over to the connection.
+    pub(super) async fn send_any(
+        &self,
+        request: ClientRequest,
+        meta: Option<RequestMetaObject>,
+    ) -> Result<PendingCall<'_>, ServiceError> {
+        let options = PeerRequestOptions::no_options();
+        let options = match meta {
+            Some(meta) => options.with_meta(meta),
+            None => options,
+        };
         let handle = self.peer.send_request_with_option(request, options).await?;
         Ok(PendingCall {
             peer: &self.peer,
@@ -171,6 +201,15 @@ impl Drop for PendingCall<'_> {
     }
 }
 
+/// On whose behalf a connection is made.
+#[derive(Default)]
+pub(super) struct Party {
+    /// What the server may ask for.
+    pub(super) capabilities: ClientCapabilities,
+    /// Who gets what it asks for; none if it may ask for nothing.
+    pub(super) desk: Option<Arc<Desk>>,
+}
+
 type OpenResult = Result<(Link, Service), ClientInitializeError>;
 
 /// One try. The outer failure is one that another era would not mend.
@@ -179,27 +218,35 @@ async fn attempt(
     era: Option<Era>,
     given: &ResolvedOptions,
     watch: Arc<Watch>,
+    party: &Party,
 ) -> Result<OpenResult, Failure> {
     match server.options.reach() {
         Ok(Reach::Command(program)) => {
             let process = Process::start(server, program, given, watch.clone())?;
-            Ok(serve(process, &server.name, era, watch).await)
+            Ok(serve(process, &server.name, era, watch, party).await)
         }
         Ok(Reach::Url(url)) => {
             let transport = http::transport(server, url, given)?;
-            Ok(serve(transport, &server.name, era, watch).await)
+            Ok(serve(transport, &server.name, era, watch, party).await)
         }
         Err(problem) => Err(fault::unusable(&server.name, problem)),
     }
 }
 
-async fn serve<T>(transport: T, server: &str, era: Option<Era>, watch: Arc<Watch>) -> OpenResult
+async fn serve<T>(
+    transport: T,
+    server: &str,
+    era: Option<Era>,
+    watch: Arc<Watch>,
+    party: &Party,
+) -> OpenResult
 where
     T: Transport<RoleClient> + Sync + 'static,
 {
     let close = CancellationToken::new();
-    let client = Client::new(identity());
+    let client = Client::new(identity(party.capabilities.clone()), party.desk.clone());
     let guard = Guard::new(transport, server, watch.clone(), era.is_none());
+    let guard = guard.with_desk(party.desk.clone());
     let starting = serve_client_with_lifecycle_and_ct(client, guard, mode(era), close.clone());
     let service = Box::pin(starting).await?;
     let link = Link {
@@ -226,11 +273,11 @@ fn mode(era: Option<Era>) -> ClientLifecycleMode {
     }
 }
 
-/// What deft offers as a client: no sampling, no elicitation, no roots, because a server cannot ask
-/// anyone here.
-fn identity() -> ClientConfig {
+/// What deft offers as a client: for itself no sampling, no elicitation and no roots, because a server cannot ask
+/// anyone here; for a client of its own what that one offers.
+fn identity(capabilities: ClientCapabilities) -> ClientConfig {
     let implementation = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
-    let mut config = ClientConfig::new(ClientCapabilities::default(), implementation);
+    let mut config = ClientConfig::new(capabilities, implementation);
     config.protocol_version = ProtocolVersion::V_2025_11_25;
     config
 }

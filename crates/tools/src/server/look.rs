@@ -124,6 +124,7 @@ impl Server {
     /// Ends the connection for good and waits for the process to go.
     pub(crate) async fn shutdown(&self) {
         let before = self.phase.send_replace(Phase::Closed);
+        self.lines.close();
         if let Phase::Ready(link) = before {
             link.end();
             let gone = tokio::time::timeout(Duration::from_secs(8), link.ended.cancelled());

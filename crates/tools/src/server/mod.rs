@@ -1,6 +1,6 @@
 //! One MCP server and what is known of it.
 //!
-//! Not here: calls of its tools (`call.rs`), the life of its connection (`phase.rs`), the connection itself
+//! Not here: calls of its tools (`call.rs`), requests of clients of deft (`relay.rs`), the life of its connection (`phase.rs`), the connection itself
 //! (`link.rs`), and what the words of the protocol mean to us (`fault.rs`,
 //! `listing.rs`, `../reply.rs`).
 
@@ -10,6 +10,7 @@ mod authorized;
 mod call;
 mod capped;
 mod client;
+mod desk;
 mod fault;
 mod guard;
 mod http;
@@ -19,13 +20,17 @@ mod listing;
 mod look;
 mod message;
 mod noise;
+mod offered;
 mod phase;
+mod pool;
 mod raw;
+mod relay;
 mod resolved;
 mod signing;
 mod skills;
 mod stderr;
 mod stdio;
+mod subscriptions;
 mod traffic;
 mod vet;
 mod watch;
@@ -46,11 +51,15 @@ use crate::catalog::{Catalog, Era};
 use crate::environment::Environment;
 use crate::options::ServerOptions;
 use crate::redact::Redaction;
+use crate::relay::News;
 use crate::tool::ToolInfo;
 pub(crate) use access::SignInAttempt as ServerSignIn;
 use access::{Access, Learn};
 use age::Age;
+use offered::Offered;
 use phase::Phase;
+use pool::Pool;
+use subscriptions::Subscriptions;
 
 /// How much of a failure is remembered.
 const MOST_REMEMBERED: usize = 1000;
@@ -65,6 +74,8 @@ pub(crate) struct Hooks {
     pub(crate) withheld: Box<dyn Fn() -> Arc<Redaction> + Send + Sync>,
     /// Told the tokens that no tool may repeat.
     pub(crate) learned: Box<dyn Fn(&Redaction) + Send + Sync>,
+    /// Told what clients of deft should know.
+    pub(crate) news: Box<dyn Fn(News) + Send + Sync>,
 }
 
 /// One configured server.
@@ -87,6 +98,10 @@ pub(crate) struct Server {
     listed: AtomicBool,
     age: Age,
     slots: Semaphore,
+    /// Connections on behalf of clients of deft.
+    lines: Pool,
+    offered: Offered,
+    subscriptions: Subscriptions,
     stats: Stats,
     /// The secrets that it may not say: those it was given at its last start, and all others.
     redaction: Arc<ArcSwap<Redaction>>,
@@ -123,6 +138,9 @@ impl Server {
         Arc::new(Self {
             access: Access::for_server(&name, &options, &environment, learn),
             slots: Semaphore::new(options.concurrency.clamp(1, 1024)),
+            lines: Pool::new(options.concurrency),
+            offered: Offered::default(),
+            subscriptions: Subscriptions::default(),
             name,
             options,
             max_reply_bytes,
@@ -237,6 +255,7 @@ impl Server {
         };
         let catalog = known.catalog.clone();
         self.known.store(Some(Arc::new(known)));
+        self.offered.forget();
         if fresh {
             self.report_disabled(&catalog);
             // In this order: a caller that sees the server as listed also finds its tools.

@@ -16,6 +16,7 @@ use super::{Server, fault, listing, skills};
 use crate::breaker::backoff;
 use crate::catalog::{Catalog, Era};
 use crate::limit::words;
+use crate::relay::News;
 
 /// The least time between two listings that a server asks for.
 const RELIST: Duration = Duration::from_millis(100);
@@ -160,6 +161,7 @@ impl Server {
         let link = Arc::new(link);
         let era = catalog.era;
         *self.era.lock() = Some(era);
+        self.offered.forget();
         // In the modern era changes are announced to those who have subscribed.
         self.age
             .set_announces(era == Era::Legacy && announces(&link));
@@ -171,6 +173,12 @@ impl Server {
                 *phase = Phase::Ready(link.clone());
             }
         });
+        if self.stats.starts.load(Ordering::Relaxed) > 1 {
+            // Clients may have seen an older list, or none.
+            for news in [News::Tools, News::Prompts, News::Resources] {
+                self.announce(news);
+            }
+        }
         let server = Arc::downgrade(&self);
         tokio::spawn(follow(server, link, service, era));
     }
@@ -226,11 +234,12 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
         Era::Modern => subscribe(&link).await,
         Era::Legacy => None,
     };
-    if let Some(server) = server
-        .upgrade()
-        .filter(|_| subscription.is_some() && announces(&link))
-    {
-        server.age.set_announces(true);
+    let tools = announces(&link) && subscription.is_some();
+    if let Some(server) = server.upgrade() {
+        if tools {
+            server.age.set_announces(true);
+        }
+        server.subscribe_again(&link, era).await;
     }
     let waiting = service.waiting();
     let beating = link.watch.pulse.run();
@@ -241,6 +250,10 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
             () = &mut beating => {}
             _ = &mut waiting => break true,
             () = link.watch.lost.cancelled() => break false,
+            news = link.watch.news.next() => {
+                let Some(server) = server.upgrade() else { break false };
+                server.announce(news);
+            }
             () = link.watch.relist.notified() => {
                 relists = relists.saturating_add(1);
                 let pause = if relists > MANY_RELISTS { SLOW_RELIST } else { RELIST };
@@ -250,6 +263,7 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
                 }
                 let Some(server) = server.upgrade() else { break false };
                 relist(&server, &link).await;
+                server.announce(News::Tools);
             }
         }
     };
@@ -267,29 +281,29 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
 /// In the modern era changes have to be subscribed to. The guard reads them
 /// off the wire; the handle only keeps the subscription alive.
 async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
-    let (tools, skills) = (announces(link), skills::are_announced(link));
-    let mut filter = SubscriptionFilter::builder();
-    if tools {
-        filter = filter.tools_list_changed();
-    }
-    if skills {
-        filter = filter.resources_list_changed();
-    }
-    if !tools && !skills {
+    let filter = announced(link);
+    if filter == SubscriptionFilter::default() {
         return None;
     }
-    let filter = filter.build();
     let asked = tokio::time::timeout(Duration::from_secs(5), link.peer.listen(filter)).await;
     asked.ok()?.ok()
 }
 
+/// The lists whose changes a server says that it announces.
+fn announced(link: &Link) -> SubscriptionFilter {
+    let all = SubscriptionFilter::builder()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed()
+        .build();
+    let info = link.info();
+    info.map(|info| all.supported_by(&info.capabilities))
+        .unwrap_or_default()
+}
+
 /// Whether a server says that it announces changes of its tools.
 fn announces(link: &Link) -> bool {
-    let info = link.info();
-    let tools = info
-        .as_ref()
-        .and_then(|info| info.capabilities.tools.as_ref());
-    tools.is_some_and(|tools| tools.list_changed == Some(true))
+    announced(link).tools_list_changed == Some(true)
 }
 
 pub(super) async fn relist(server: &Arc<Server>, link: &Link) {

@@ -52,15 +52,6 @@ pub(super) fn are_offered(link: &Link) -> bool {
     extensions.is_some_and(|extensions| extensions.contains_key(EXTENSION))
 }
 
-/// Whether a server says when its resources change, which is when its skills do.
-pub(super) fn are_announced(link: &Link) -> bool {
-    let info = link.info();
-    let resources = info
-        .as_ref()
-        .and_then(|info| info.capabilities.resources.as_ref());
-    are_offered(link) && resources.is_some_and(|it| it.list_changed == Some(true))
-}
-
 /// The skills of a server; none if it offers none. A list that fails keeps no tool from working.
 pub(super) async fn list(server: &Server, link: &Link) -> Option<SkillListing> {
     if !are_offered(link) {

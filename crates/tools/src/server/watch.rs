@@ -5,11 +5,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::noise::informative;
 use crate::process::Owner;
+use crate::relay::News;
 
 /// How much of a server's error output is kept.
 const KEPT: usize = 8 * 1024;
@@ -21,6 +22,8 @@ pub(super) struct Watch {
     pub(super) lost: CancellationToken,
     /// The server says that its tools have changed.
     pub(super) relist: Notify,
+    /// Other changes that the server announces.
+    pub(super) news: NewsQueue,
     /// Why the connection ended, if the transport knows.
     ending: Mutex<Option<String>>,
     /// The last of what a process wrote to its error output.
@@ -85,6 +88,41 @@ impl Watch {
         let lines: Vec<&str> = stderr.lines().filter_map(informative).collect();
         let last = lines[lines.len().saturating_sub(3)..].join(" | ");
         (!last.is_empty()).then(|| last.chars().take(600).collect())
+    }
+}
+
+/// How many changes may wait to be passed on.
+const MOST_NEWS: usize = 256;
+
+/// Changes that a server announces, on their way to clients.
+#[derive(Debug)]
+pub(super) struct NewsQueue {
+    sender: mpsc::Sender<News>,
+    receiver: tokio::sync::Mutex<mpsc::Receiver<News>>,
+}
+
+impl Default for NewsQueue {
+    fn default() -> Self {
+        let (sender, receiver) = mpsc::channel(MOST_NEWS);
+        let receiver = tokio::sync::Mutex::new(receiver);
+        Self { sender, receiver }
+    }
+}
+
+impl NewsQueue {
+    /// Adds a change. A server that announces more than is passed on loses some.
+    pub(super) fn add(&self, news: News) {
+        drop(self.sender.try_send(news));
+    }
+
+    /// The next change. One task waits for it.
+    pub(super) async fn next(&self) -> News {
+        let mut receiver = self.receiver.lock().await;
+        match receiver.recv().await {
+            Some(news) => news,
+            // The sender lives as long as `self`.
+            None => std::future::pending().await,
+        }
     }
 }
 

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, Object};
 use deft_tools::{
-    Call, Environment, Grant, OAuthOptions, Options, Reference, Router, Secret, SecretSource,
-    ServerOptions, ToolInfo,
+    Call, Environment, Grant, OAuthOptions, Options, Reexport, Reference, Router, Secret,
+    SecretSource, ServerOptions, ToolInfo,
 };
 use serde_json::{Value, json};
+
+use crate::relayed;
 
 /// The name of the server.
 pub(crate) const SERVER: &str = "suite";
@@ -22,6 +24,12 @@ pub(crate) const SKILLS: &str = "sep-2640-client-";
 const NO_PREFETCH: &str = "sep-2640-client-no-prefetch";
 /// How often a person signs in again before giving up.
 const PATIENCE: usize = 3;
+
+/// Scenarios in which the server asks a person, so that the call is one that deft passes on for a client.
+const ASKING: [&str; 2] = [
+    "elicitation-sep1034-client-defaults",
+    "sep-2322-client-request-state",
+];
 
 /// Secrets that the suite hands over.
 struct Context(Value);
@@ -72,6 +80,7 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
     let mut options = Options::default();
     let server = ServerOptions {
         oauth: oauth(scenario, &context),
+        reexport: Reexport::Plain,
         ..ServerOptions::url(url)
     };
     options.servers.insert(SERVER.to_owned(), server);
@@ -90,6 +99,10 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
         return opened;
     }
     for (tool, arguments) in calls(&router, &context) {
+        if ASKING.contains(&scenario) {
+            relayed::call(&router, SERVER, &tool, &arguments).await;
+            continue;
+        }
         let name = format!("{SERVER}.{tool}");
         let call = || router.call(Call::new(&name, arguments.clone()));
         while let Err(failure) = call().await {

@@ -11,4 +11,5 @@
 )]
 
 mod driver;
+mod relayed;
 mod suite;

@@ -14,18 +14,6 @@ use serde_json::{Value, json};
 
 use crate::driver::{SERVER, SKILLS, open_skills};
 
-/// Scenarios that fail, each with a reason. The suite complains about one that passes.
-const EXPECTED_FAILURES: &[(&str, &str)] = &[
-    (
-        "elicitation-sep1034-client-defaults",
-        "behind a call of deft's own there is no person, so that it declares no elicitation",
-    ),
-    (
-        "sep-2322-client-request-state",
-        "for the same reason it answers no question in the middle of a call",
-    ),
-];
-
 fn suite() -> Command {
     let mut command = Command::new(referee("bin/node"));
     command.arg(referee(
@@ -91,10 +79,7 @@ fn judge(revision: &str, count: usize) {
     let folder = tempfile::tempdir().unwrap();
     let (out, excused) = (folder.path().join("out"), folder.path().join("excused.yml"));
     let required = required(revision);
-    let is_excused = |name: &str| EXPECTED_FAILURES.iter().any(|(other, _)| *other == name);
-    let listed = required.iter().filter(|name| is_excused(name));
-    let listed: String = listed.map(|name| format!("  - {name}\n")).collect();
-    fs::write(&excused, format!("client:\n{listed}")).unwrap();
+    fs::write(&excused, "client: []\n").unwrap();
     assert_eq!(required.len(), count, "{required:?}");
     let judged = suite()
         .args([
@@ -112,7 +97,7 @@ fn judge(revision: &str, count: usize) {
         .unwrap();
     let verdicts = verdicts(&out);
     let said = || String::from_utf8_lossy(&judged.stdout).into_owned();
-    for scenario in required.iter().filter(|name| !is_excused(name)) {
+    for scenario in &required {
         let name = scenario.replace('/', "-");
         let verdict = verdicts
             .iter()

@@ -1,0 +1,124 @@
+//! Tools whose results the suite looks at.
+
+use std::fs;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    AudioContent, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject,
+    LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ResourceContents,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+/// A red dot.
+pub(crate) const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+/// Silence.
+const AUDIO: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A result with one text.
+pub(crate) fn said(text: impl Into<String>) -> CallToolResponse {
+    CallToolResult::success(vec![ContentBlock::text(text.into())]).into()
+}
+
+/// A text as a resource.
+pub(crate) fn text_resource(uri: &str, kind: &str, text: &str) -> ResourceContents {
+    ResourceContents::TextResourceContents {
+        uri: uri.to_owned(),
+        mime_type: Some(kind.to_owned()),
+        text: text.to_owned(),
+        meta: None,
+    }
+}
+
+/// Content of every kind.
+pub(crate) fn plain(name: &str) -> Option<CallToolResponse> {
+    let image = || ContentBlock::image(IMAGE, "image/png");
+    let content = match name {
+        "test_simple_text" => vec![ContentBlock::text(
+            "This is a simple text response for testing.",
+        )],
+        "test_image_content" => vec![image()],
+        "test_audio_content" => {
+            vec![ContentBlock::Audio(AudioContent::new(AUDIO, "audio/wav"))]
+        }
+        "test_embedded_resource" => vec![ContentBlock::resource(text_resource(
+            "test://embedded-resource",
+            "text/plain",
+            "This is an embedded resource content.",
+        ))],
+        "test_multiple_content_types" => vec![
+            ContentBlock::text("Multiple content types test:"),
+            image(),
+            ContentBlock::resource(text_resource(
+                "test://mixed-content-resource",
+                "application/json",
+                "{\"test\":\"data\",\"value\":123}",
+            )),
+        ],
+        "test_error_handling" => {
+            let text = "This tool intentionally returns an error for testing";
+            return Some(CallToolResult::error(vec![ContentBlock::text(text)]).into());
+        }
+        "test_structured" => {
+            let value = json!({ "answer": 42, "nested": { "list": [1, 2.5, null] } });
+            return Some(CallToolResult::structured(value).into());
+        }
+        _ => return None,
+    };
+    Some(CallToolResult::success(content).into())
+}
+
+/// Lines for a log.
+pub(crate) async fn log(context: &RequestContext<RoleServer>) -> CallToolResponse {
+    for line in [
+        "Tool execution started",
+        "Tool processing data",
+        "Tool execution completed",
+    ] {
+        send_line(context, LoggingLevel::Info, line).await;
+        tokio::time::sleep(PAUSE).await;
+    }
+    said("Logging test completed")
+}
+
+/// A line for a log, if the request asks for any.
+pub(crate) async fn log_if_wanted(context: &RequestContext<RoleServer>) -> CallToolResponse {
+    if let Some(level) = context.meta.log_level() {
+        send_line(context, level, "logLevel was requested").await;
+    }
+    said("Logging tool completed")
+}
+
+async fn send_line(context: &RequestContext<RoleServer>, level: LoggingLevel, line: &str) {
+    let line = LoggingMessageNotificationParam::new(level, json!(line)).with_logger("upstream");
+    drop(context.peer.notify_logging_message(line).await);
+}
+
+/// Progress in three steps.
+pub(crate) async fn progress(context: &RequestContext<RoleServer>) -> CallToolResponse {
+    for (done, message) in [(0.0, "Starting"), (50.0, "Halfway"), (100.0, "Complete")] {
+        if let Some(token) = context.meta.get_progress_token() {
+            let progress = ProgressNotificationParam::new(token, done)
+                .with_total(100.0)
+                .with_message(message);
+            drop(context.peer.notify_progress(progress).await);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    said("Progress test completed")
+}
+
+/// Waits until it is cancelled, and leaves a note in the file `note`.
+pub(crate) async fn wait(
+    context: &RequestContext<RoleServer>,
+    arguments: &JsonObject,
+) -> Result<CallToolResponse, ErrorData> {
+    let note = arguments.get("note").and_then(Value::as_str);
+    let note = note.ok_or_else(|| ErrorData::invalid_params("`note` is missing", None))?;
+    fs::write(note, "waiting").unwrap();
+    context.ct.cancelled().await;
+    fs::write(note, "cancelled").unwrap();
+    Ok(said("cancelled"))
+}

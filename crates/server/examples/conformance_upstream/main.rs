@@ -1,0 +1,55 @@
+//! An MCP server with the tools, prompts and resources that the conformance suite calls by name. It runs behind deft in
+//! tests, so that the suite judges what deft passes on.
+//!
+//! `conformance_upstream stdio|http [legacy]`: over HTTP it prints its address. `legacy` means that it knows no revision
+//! after 2025-11-25. Not here: anything of deft.
+
+#![allow(deprecated, reason = "the suite asks for what older revisions have")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a fixture that fails should say so"
+)]
+
+mod ask;
+mod content;
+mod input;
+mod lists;
+mod upstream;
+
+use std::sync::Arc;
+
+use axum::Router;
+use rmcp::ServiceExt;
+use rmcp::transport::io::stdio;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use upstream::Upstream;
+
+#[tokio::main]
+async fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let server = Upstream::new(words.iter().any(|word| word == "legacy"));
+    match words.first().map(String::as_str) {
+        Some("http") => serve_http(server).await,
+        Some(_) | None => {
+            let running = server.serve(stdio()).await.expect("a client");
+            running.waiting().await.expect("an end");
+        }
+    }
+}
+
+async fn serve_http(server: Upstream) {
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    );
+    let router = Router::new().fallback_service(service);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    println!("http://{address}/mcp");
+    axum::serve(listener, router).await.unwrap();
+}

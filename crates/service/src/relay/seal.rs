@@ -1,0 +1,78 @@
+//! A seal on what a client keeps for deft between two requests: what was changed, or was given out for something else,
+//! is refused.
+
+use ring::hmac::{self, HMAC_SHA256, Key};
+use ring::rand::SystemRandom;
+
+/// How many letters the seal has.
+const LENGTH: usize = 64;
+
+/// A key that lives as long as the process.
+pub struct Seal {
+    key: Option<Key>,
+}
+
+impl Default for Seal {
+    fn default() -> Self {
+        Self {
+            // Without randomness nothing can be sealed, and nothing sealed is accepted.
+            key: Key::generate(HMAC_SHA256, &SystemRandom::new()).ok(),
+        }
+    }
+}
+
+impl Seal {
+    /// The text with a seal that holds for `purpose` only.
+    pub fn close(&self, purpose: &str, text: &str) -> Option<String> {
+        let tag = hmac::sign(self.key.as_ref()?, &content(purpose, text));
+        Some(format!("{}{text}", hex(tag.as_ref())))
+    }
+
+    /// The text, if the seal is whole.
+    pub fn open<'a>(&self, purpose: &str, sealed: &'a str) -> Option<&'a str> {
+        let (tag, text) = sealed.split_at_checked(LENGTH)?;
+        let tag = unhex(tag)?;
+        let is_whole = hmac::verify(self.key.as_ref()?, &content(purpose, text), &tag).is_ok();
+        is_whole.then_some(text)
+    }
+}
+
+/// The length keeps a purpose and a text from running into each other.
+fn content(purpose: &str, text: &str) -> Vec<u8> {
+    format!("{}:{purpose}{text}", purpose.len()).into_bytes()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    let bytes = digits.map(|pair| {
+        let pair = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_sealed_for_the_purpose_is_opened() {
+        let seal = Seal::default();
+        let sealed = seal.close("a", "state").unwrap();
+        assert_eq!(seal.open("a", &sealed), Some("state"));
+        assert_eq!(seal.open("b", &sealed), None);
+        assert_eq!(Seal::default().open("a", &sealed), None);
+        for changed in [
+            "",
+            "x",
+            &format!("{sealed}x"),
+            &sealed.replacen(&sealed[..1], "g", 1),
+        ] {
+            assert_eq!(seal.open("a", changed), None, "{changed}");
+        }
+    }
+}

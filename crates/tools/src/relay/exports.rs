@@ -1,0 +1,288 @@
+//! The names under which clients find what servers offer.
+//!
+//! deft's own names come first, then servers in alphabetical order. What is left without a name is reported as a clash.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rmcp::model::{Prompt, Resource, ResourceTemplate, Tool};
+
+use super::Offers;
+use crate::options::Reexport;
+
+/// The longest name that hosts take.
+const LONGEST: usize = 64;
+
+/// Something of a server under the name that clients know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exported<T> {
+    /// The server.
+    pub server: String,
+    /// The name or the address that the server knows.
+    pub name: String,
+    /// As clients see it.
+    pub item: T,
+}
+
+/// Something that clients cannot reach, because its name is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clash {
+    /// The server.
+    pub server: String,
+    /// `tool`, `prompt` or `resource`.
+    pub kind: &'static str,
+    /// The name.
+    pub name: String,
+    /// Who has the name: deft itself, or a server.
+    pub holder: String,
+}
+
+/// Everything that servers offer to clients of deft.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exports {
+    /// Tools.
+    pub tools: Vec<Exported<Tool>>,
+    /// Prompts.
+    pub prompts: Vec<Exported<Prompt>>,
+    /// Resources.
+    pub resources: Vec<Exported<Resource>>,
+    /// Addresses of further resources.
+    pub templates: Vec<Exported<ResourceTemplate>>,
+    /// Some server completes arguments.
+    pub completes: bool,
+    /// Some server sends lines for a log.
+    pub logs: bool,
+    /// Some server says when a resource changes.
+    pub announces_updates: bool,
+    /// What has no name.
+    pub clashes: Vec<Clash>,
+}
+
+/// The names that deft has for itself.
+#[derive(Clone, Debug, Default)]
+pub struct OwnNames {
+    /// Of tools.
+    pub tools: HashSet<String>,
+    /// Of prompts.
+    pub prompts: HashSet<String>,
+    /// Beginnings of the addresses of resources.
+    pub addresses: Vec<&'static str>,
+}
+
+impl Exports {
+    /// Gives names to what servers offer.
+    pub fn new(offers: &[Arc<Offers>], own: &OwnNames) -> Self {
+        let mut exports = Self::default();
+        for offered in offers {
+            exports.completes |= offered.completes;
+            exports.logs |= offered.logs;
+            exports.announces_updates |= offered.announces_updates;
+            exports.add_tools(offered, own);
+            exports.add_prompts(offered, own);
+            exports.add_resources(offered, own);
+        }
+        exports
+    }
+
+    fn add_tools(&mut self, offered: &Offers, own: &OwnNames) {
+        for tool in &offered.tools {
+            let name = exported_name(offered, &tool.name);
+            let holder = holder(&name, &own.tools, &self.tools, |it| it.item.name == name);
+            if let Some(holder) = holder {
+                self.clash(offered, "tool", name, holder);
+                continue;
+            }
+            let mut item = tool.clone();
+            item.name = name.into();
+            self.tools.push(Exported {
+                server: offered.server.clone(),
+                name: tool.name.to_string(),
+                item,
+            });
+        }
+    }
+
+    fn add_prompts(&mut self, offered: &Offers, own: &OwnNames) {
+        for prompt in &offered.prompts {
+            let name = exported_name(offered, &prompt.name);
+            let holder = holder(&name, &own.prompts, &self.prompts, |it| {
+                it.item.name == name
+            });
+            if let Some(holder) = holder {
+                self.clash(offered, "prompt", name, holder);
+                continue;
+            }
+            let mut item = prompt.clone();
+            item.name = name;
+            self.prompts.push(Exported {
+                server: offered.server.clone(),
+                name: prompt.name.clone(),
+                item,
+            });
+        }
+    }
+
+    /// Addresses stay as they are: a tool may have told them to the client.
+    fn add_resources(&mut self, offered: &Offers, own: &OwnNames) {
+        for resource in &offered.resources {
+            let uri = &resource.uri;
+            let is_own = own.addresses.iter().any(|start| uri.starts_with(start));
+            let other = self.resources.iter().find(|it| it.item.uri == *uri);
+            let holder = match (is_own, other) {
+                (true, _) => Some("deft".to_owned()),
+                (false, other) => other.map(|it| it.server.clone()),
+            };
+            if let Some(holder) = holder {
+                self.clash(offered, "resource", uri.clone(), holder);
+                continue;
+            }
+            self.resources.push(Exported {
+                server: offered.server.clone(),
+                name: uri.clone(),
+                item: resource.clone(),
+            });
+        }
+        for template in &offered.templates {
+            self.templates.push(Exported {
+                server: offered.server.clone(),
+                name: template.uri_template.clone(),
+                item: template.clone(),
+            });
+        }
+    }
+
+    fn clash(&mut self, offered: &Offers, kind: &'static str, name: String, holder: String) {
+        self.clashes.push(Clash {
+            server: offered.server.clone(),
+            kind,
+            name,
+            holder,
+        });
+    }
+
+    /// The server with the resource of this address.
+    pub fn server_with(&self, uri: &str) -> Option<&str> {
+        let listed = self.resources.iter().find(|it| it.item.uri == uri);
+        let listed = listed.map(|it| it.server.as_str());
+        listed.or_else(|| {
+            let mut templates = self.templates.iter();
+            let found = templates.find(|it| fits(&it.item.uri_template, uri))?;
+            Some(found.server.as_str())
+        })
+    }
+}
+
+fn holder<T>(
+    name: &str,
+    own: &HashSet<String>,
+    given: &[Exported<T>],
+    is_same: impl Fn(&Exported<T>) -> bool,
+) -> Option<String> {
+    if own.contains(name) {
+        return Some("deft".to_owned());
+    }
+    let other = given.iter().find(|it| is_same(it))?;
+    Some(other.server.clone())
+}
+
+fn exported_name(offered: &Offers, name: &str) -> String {
+    match offered.reexport {
+        Reexport::Prefixed => legal_name(&format!("{}_{name}", offered.server)),
+        Reexport::Plain | Reexport::Off => name.to_owned(),
+    }
+}
+
+/// A name as hosts take it: letters, digits, `_` and `-`, 64 at most.
+pub fn legal_name(name: &str) -> String {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let letters = name.chars().map(|c| if legal(c) { c } else { '_' });
+    letters.take(LONGEST).collect()
+}
+
+/// Whether an address can come from a template: its fixed parts appear in order.
+fn fits(template: &str, uri: &str) -> bool {
+    let mut parts = template.split('{');
+    let Some(mut rest) = parts.next().and_then(|start| uri.strip_prefix(start)) else {
+        return false;
+    };
+    let fixed = parts.map(|part| part.split_once('}').map_or("", |(_, fixed)| fixed));
+    let fixed: Vec<&str> = fixed.collect();
+    let Some((last, between)) = fixed.split_last() else {
+        return rest.is_empty();
+    };
+    for part in between {
+        let Some((_, after)) = rest.split_once(part) else {
+            return false;
+        };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offers(server: &str, reexport: Reexport, names: &[&str]) -> Arc<Offers> {
+        let tools = names.iter().map(|name| {
+            let mut tool = Tool::default();
+            tool.name = (*name).to_owned().into();
+            tool
+        });
+        Arc::new(Offers {
+            server: server.to_owned(),
+            reexport,
+            tools: tools.collect(),
+            resources: vec![Resource::new("test://x", "x")],
+            ..Offers::default()
+        })
+    }
+
+    #[test]
+    fn names_are_prefixed_or_plain_and_the_first_keeps_a_name() {
+        let own = OwnNames {
+            tools: HashSet::from(["log".to_owned()]),
+            ..OwnNames::default()
+        };
+        let all = [
+            offers("a", Reexport::Plain, &["log", "list"]),
+            offers("b", Reexport::Plain, &["list"]),
+            offers("c", Reexport::Prefixed, &["list.all"]),
+        ];
+        let exports = Exports::new(&all, &own);
+        let names: Vec<_> = exports.tools.iter().map(|it| &*it.item.name).collect();
+        assert_eq!(names, ["list", "c_list_all"]);
+        assert_eq!(exports.tools[1].name, "list.all");
+        let clashes: Vec<_> = exports
+            .clashes
+            .iter()
+            .map(|it| (it.server.as_str(), it.name.as_str(), it.holder.as_str()))
+            .collect();
+        let expected = [
+            ("a", "log", "deft"),
+            ("b", "list", "a"),
+            ("b", "test://x", "a"),
+            ("c", "test://x", "a"),
+        ];
+        assert_eq!(clashes, expected);
+    }
+
+    #[test]
+    fn names_of_tools_are_legal_everywhere() {
+        assert_eq!(legal_name("email.send"), "email_send");
+        assert_eq!(legal_name("code-review"), "code-review");
+        assert_eq!(legal_name("größe"), "gr__e");
+        assert_eq!(legal_name(&"x".repeat(80)).len(), 64);
+    }
+
+    #[test]
+    fn an_address_comes_from_a_template_if_the_fixed_parts_are_there() {
+        let template = "test://template/{id}/data";
+        assert!(fits(template, "test://template/7/data"));
+        assert!(!fits(template, "test://template/7/other"));
+        assert!(!fits(template, "test://template/7/data/more"));
+        assert!(fits(template, "test://template/data/data"));
+        assert!(fits("file:///{+path}", "file:///a/b"));
+        assert!(!fits("test://x", "test://y"));
+    }
+}

@@ -1,0 +1,122 @@
+//! Requests of clients of deft for the servers behind it.
+
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass};
+use rmcp::model::ClientRequest;
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::Router;
+use crate::arguments::Preparation;
+use crate::index::{Lookup, Target};
+use crate::options::Reexport;
+use crate::relay::{News, Offers, RelayCall, RelayError, RelayRequest};
+use crate::server::Server;
+
+/// How many messages of a server may wait for its client.
+const MOST_MESSAGES: usize = 1024;
+
+impl Router {
+    /// Whether any server is offered to clients.
+    pub fn reexports(&self) -> bool {
+        let settings = self.inner.settings.load();
+        let mut servers = settings.servers.values();
+        servers.any(|server| server.enabled && server.reexport != Reexport::Off)
+    }
+
+    /// What servers offer to clients, by the names of the servers. One that cannot be reached is left out.
+    pub async fn offers(&self) -> Vec<Arc<Offers>> {
+        let mut asked = JoinSet::new();
+        for server in self.reexported() {
+            asked.spawn(async move { server.offers().await });
+        }
+        let offers = asked.join_all().await.into_iter().flatten();
+        let mut offers: Vec<_> = offers.collect();
+        offers.sort_by(|a, b| a.server.cmp(&b.server));
+        offers
+    }
+
+    /// The changes that servers announce to clients.
+    pub fn news(&self) -> broadcast::Receiver<News> {
+        self.inner.news.subscribe()
+    }
+
+    /// Passes a request on to a server. Must be called inside a runtime.
+    pub fn relay(&self, mut request: RelayRequest) -> RelayCall {
+        let cancel = CancellationToken::new();
+        let (owner, messages) = mpsc::channel(MOST_MESSAGES);
+        let (done, ended) = oneshot::channel();
+        let gone = Failure::new(FailureClass::Cancelled, "deft is shutting down");
+        let call = RelayCall::new(messages, ended, gone.into(), cancel.clone().drop_guard());
+        let router = self.clone();
+        tokio::spawn(async move {
+            let checked = router.check(&mut request);
+            let outcome = match checked {
+                Ok(server) => Box::pin(server.relay(request, owner, cancel)).await,
+                Err(error) => Err(error),
+            };
+            // A client that is gone needs no answer.
+            drop(done.send(outcome));
+        });
+        call
+    }
+
+    /// Tells clients when a resource of a server changes.
+    pub async fn subscribe(&self, server: &str, uri: &str) -> Result<(), RelayError> {
+        self.exported(server)?.subscribe(uri).await
+    }
+
+    /// The opposite, for one client.
+    pub async fn unsubscribe(&self, server: &str, uri: &str) {
+        if let Ok(server) = self.exported(server) {
+            server.unsubscribe(uri).await;
+        }
+    }
+
+    /// The server of a request. The arguments of a call are checked as those of any other call.
+    fn check(&self, request: &mut RelayRequest) -> Result<Arc<Server>, RelayError> {
+        let server = self.exported(&request.server)?;
+        let ClientRequest::CallToolRequest(call) = &mut request.request else {
+            return Ok(server);
+        };
+        let name = format!("{}.{}", request.server, call.params.name);
+        let Lookup::One(entry) = self.inner.index.load().lookup(&name) else {
+            return Err(crate::index::missing(&name, &[]).into());
+        };
+        if !matches!(&entry.target, Target::Server(other) if Arc::ptr_eq(other, &server)) {
+            return Err(crate::index::missing(&name, &[]).into());
+        }
+        let given = call.params.arguments.take();
+        let is_empty = given.is_none();
+        let options = self.inner.settings.load();
+        let preparation = Preparation {
+            by_model: false,
+            ..entry.preparation(&name, &options)
+        };
+        let (arguments, _) = preparation.prepare(given.unwrap_or_default())?;
+        call.params.arguments = (!is_empty || !arguments.is_empty()).then_some(arguments);
+        Ok(server)
+    }
+
+    fn reexported(&self) -> Vec<Arc<Server>> {
+        let servers = self.inner.servers.lock();
+        let servers = servers.values().filter(|server| is_exported(server));
+        servers.cloned().collect()
+    }
+
+    fn exported(&self, name: &str) -> Result<Arc<Server>, RelayError> {
+        let servers = self.inner.servers.lock();
+        let server = servers.get(name).filter(|server| is_exported(server));
+        let server = server.ok_or_else(|| {
+            let message = format!("the server `{name}` is not offered to clients");
+            Failure::new(FailureClass::NotFound, message)
+        })?;
+        Ok(server.clone())
+    }
+}
+
+fn is_exported(server: &Server) -> bool {
+    server.options().enabled && server.options().reexport != Reexport::Off
+}

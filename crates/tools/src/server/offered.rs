@@ -1,0 +1,243 @@
+//! What a server offers to clients of deft: asked for on the connection of deft itself, and kept until the server
+//! announces a change.
+//!
+//! Not here: the names under which clients find it (`../relay/exports.rs`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rmcp::model::{
+    ClientRequest, Extensions, ListPromptsRequest, ListResourceTemplatesRequest,
+    ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, Prompt, Resource,
+    ResourceTemplate, ServerCapabilities, ServerResult, Tool,
+};
+use rmcp::service::{PeerRequestOptions, ServiceError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Server;
+use super::desk::redact;
+use super::link::Link;
+use crate::options::Reexport;
+use crate::relay::{News, Offers};
+
+/// The most pages and items of one list.
+const MOST_PAGES: usize = 200;
+const MOST_ITEMS: usize = 10_000;
+/// How long clients wait for a server that has not started yet.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was listed last.
+#[derive(Default)]
+pub(super) struct Offered {
+    /// Counts changes, so that a list from before one is not kept.
+    changes: AtomicU64,
+    newest: Mutex<Option<(u64, Arc<Offers>)>>,
+    /// Held while lists are asked for, so that many clients need one listing.
+    listing: tokio::sync::Mutex<()>,
+}
+
+impl Offered {
+    /// Lists are asked for again when they are needed next.
+    pub(super) fn forget(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn current(&self) -> Option<Arc<Offers>> {
+        let changes = self.changes.load(Ordering::SeqCst);
+        let newest = self.newest.lock();
+        let (made_at, offers) = newest.as_ref()?;
+        (*made_at == changes).then(|| offers.clone())
+    }
+}
+
+impl Server {
+    /// Tells clients of deft that something has changed.
+    pub(super) fn announce(&self, news: News) {
+        match news {
+            News::Tools | News::Prompts | News::Resources => self.offered.forget(),
+            News::Updated(_) => {}
+        }
+        if self.options.reexport != Reexport::Off {
+            (self.hooks.news)(news);
+        }
+    }
+
+    /// What the server offers to clients of deft; none if it cannot be reached now.
+    pub(crate) async fn offers(self: &Arc<Self>) -> Option<Arc<Offers>> {
+        if let Some(offers) = self.offered.current() {
+            return Some(offers);
+        }
+        let _listing = self.offered.listing.lock().await;
+        if let Some(offers) = self.offered.current() {
+            return Some(offers);
+        }
+        match tokio::time::timeout(PATIENCE, Box::pin(self.ask_for_offers())).await {
+            Ok(Some(offers)) => Some(offers),
+            // What was there before is better than nothing.
+            Ok(None) | Err(_) => {
+                let newest = self.offered.newest.lock();
+                newest.as_ref().map(|(_, offers)| offers.clone())
+            }
+        }
+    }
+
+    async fn ask_for_offers(self: &Arc<Self>) -> Option<Arc<Offers>> {
+        if self.ready().is_none() {
+            // The failure is remembered; `deft doctor` and the log have it.
+            self.ensure_now().await.ok()?;
+        }
+        let link = self.ready()?;
+        let made_at = self.offered.changes.load(Ordering::SeqCst);
+        let listed = self.list_offers(&link).await;
+        if let Err(problem) = &listed {
+            let problem = self.redaction.load().owned(problem.to_string());
+            tracing::warn!(
+                server = self.name,
+                problem,
+                "its offers could not be listed"
+            );
+        }
+        let offers = Arc::new(listed.ok()?);
+        *self.offered.newest.lock() = Some((made_at, offers.clone()));
+        Some(offers)
+    }
+
+    async fn list_offers(&self, link: &Link) -> Result<Offers, ServiceError> {
+        let info = link.info();
+        let none = ServerCapabilities::default();
+        let has = info.as_ref().map_or(&none, |info| &info.capabilities);
+        let mut offers = Offers {
+            server: self.name.clone(),
+            reexport: self.options.reexport,
+            completes: has.completions.is_some(),
+            logs: has_logging(has),
+            announces_updates: has
+                .resources
+                .as_ref()
+                .is_some_and(|it| it.subscribe == Some(true)),
+            ..Offers::default()
+        };
+        if has.tools.is_some() {
+            offers.tools = self.list_exported_tools(link).await?;
+        }
+        if has.prompts.is_some() {
+            offers.prompts = self.clean(pages(link, prompts_page, read_prompts).await?);
+        }
+        if has.resources.is_some() {
+            offers.resources = self.clean(pages(link, resources_page, read_resources).await?);
+            let templates = pages(link, templates_page, read_templates).await;
+            // Many servers with resources have no templates and say so by an error.
+            offers.templates = self.clean(templates.unwrap_or_default());
+        }
+        Ok(offers)
+    }
+
+    /// The tools as the server describes them, without those that deft does not let anyone call.
+    async fn list_exported_tools(&self, link: &Link) -> Result<Vec<Tool>, ServiceError> {
+        let mut tools: Vec<Tool> = pages(link, tools_page, read_tools).await?;
+        let catalog = self.catalog();
+        let allowed = |tool: &Tool| {
+            let known = catalog.as_ref();
+            known.is_some_and(|known| known.tools.iter().any(|it| it.name == tool.name))
+        };
+        tools.retain(allowed);
+        Ok(self.clean(tools))
+    }
+
+    fn clean<T: Serialize + DeserializeOwned>(&self, items: Vec<T>) -> Vec<T> {
+        let redaction = self.redaction.load();
+        let items = items.into_iter();
+        items.filter_map(|item| redact(item, &redaction)).collect()
+    }
+}
+
+fn has_logging(capabilities: &ServerCapabilities) -> bool {
+    capabilities.logging.is_some()
+}
+
+type Page<T> = (Vec<T>, Option<String>);
+
+/// All items of a list.
+async fn pages<T>(
+    link: &Link,
+    request: fn(Option<PaginatedRequestParams>) -> ClientRequest,
+    read: fn(ServerResult) -> Option<Page<T>>,
+) -> Result<Vec<T>, ServiceError> {
+    let mut all = Vec::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..MOST_PAGES {
+        let params = cursor
+            .clone()
+            .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let options = PeerRequestOptions::no_options();
+        // Not through the library's own methods, which may answer from a cache.
+        let sent = link.peer.send_request_with_option(request(params), options);
+        let result = sent.await?.await_response().await?;
+        let (items, next) = read(result).ok_or(ServiceError::UnexpectedResponse)?;
+        all.extend(items);
+        // A server that hands out the same cursor again would go round in circles.
+        if next.is_none() || next == cursor || all.len() >= MOST_ITEMS {
+            break;
+        }
+        cursor = next;
+    }
+    all.truncate(MOST_ITEMS);
+    Ok(all)
+}
+
+/// The request for a page of a list, and the page in its result.
+macro_rules! listing {
+    ($page:ident, $read:ident, $request:ident, $result:ident, $field:ident, $item:ty) => {
+        fn $page(params: Option<PaginatedRequestParams>) -> ClientRequest {
+            ClientRequest::$request($request {
+                method: Default::default(),
+                params,
+                extensions: Extensions::new(),
+            })
+        }
+
+        fn $read(result: ServerResult) -> Option<Page<$item>> {
+            if let ServerResult::$result(page) = result {
+                Some((page.$field, page.next_cursor))
+            } else {
+                None
+            }
+        }
+    };
+}
+
+listing!(
+    tools_page,
+    read_tools,
+    ListToolsRequest,
+    ListToolsResult,
+    tools,
+    Tool
+);
+listing!(
+    prompts_page,
+    read_prompts,
+    ListPromptsRequest,
+    ListPromptsResult,
+    prompts,
+    Prompt
+);
+listing!(
+    resources_page,
+    read_resources,
+    ListResourcesRequest,
+    ListResourcesResult,
+    resources,
+    Resource
+);
+listing!(
+    templates_page,
+    read_templates,
+    ListResourceTemplatesRequest,
+    ListResourceTemplatesResult,
+    resource_templates,
+    ResourceTemplate
+);

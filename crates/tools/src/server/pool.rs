@@ -1,0 +1,242 @@
+//! Lines: connections to a server on behalf of clients of deft, each lent to one request at a time.
+//!
+//! What a server asks in the middle of a request says not which request it belongs to. On a line there is only one. A
+//! client with a session gets the same line again while it is kept, because a server may keep a state for it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use deft_model::Failure;
+use parking_lot::Mutex;
+use rmcp::model::ClientCapabilities;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use super::desk::Desk;
+use super::link::{Link, Party, Service};
+use super::resolved::ResolvedOptions;
+use super::watch::Watch;
+use super::{Server, fault, listing};
+use crate::catalog::Era;
+use crate::limit::words;
+use crate::relay::RelayClient;
+
+/// The most lines that are in use at once, whatever `concurrency` says: each may be a process.
+const MOST_LINES: usize = 16;
+/// The most lines that are kept for later.
+const MOST_IDLE: usize = 4;
+/// How long a line is kept for later.
+const KEPT: Duration = Duration::from_mins(5);
+/// How long a line stays open whose request was given up, so that the server hears of it.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// A schema with this asks for headers, which the protocol library knows from a listing on the same connection.
+const HEADER: &str = "x-mcp-header";
+
+/// The lines of one server.
+pub(super) struct Pool {
+    idle: Mutex<Vec<Line>>,
+    places: Arc<Semaphore>,
+    /// Whether a task ends lines that are kept too long.
+    sweeping: AtomicBool,
+}
+
+impl Pool {
+    pub(super) fn new(concurrency: usize) -> Self {
+        Self {
+            idle: Mutex::default(),
+            places: Arc::new(Semaphore::new(concurrency.clamp(1, MOST_LINES))),
+            sweeping: AtomicBool::new(false),
+        }
+    }
+
+    /// Ends the lines that nothing uses.
+    pub(super) fn close(&self) {
+        let idle = std::mem::take(&mut *self.idle.lock());
+        drop(idle);
+    }
+
+    fn take(&self, key: &LineKey) -> Option<Line> {
+        let mut idle = self.idle.lock();
+        idle.retain(|line| !line.link.is_closed());
+        let at = idle.iter().position(|line| line.key == *key)?;
+        Some(idle.remove(at))
+    }
+
+    fn keep(&self, line: Line) {
+        let mut idle = self.idle.lock();
+        idle.push(line);
+        if idle.len() > MOST_IDLE {
+            idle.remove(0);
+        }
+    }
+
+    /// Ends the lines that were kept too long; false if there is nothing left to end.
+    fn sweep(&self) -> bool {
+        let now = Instant::now();
+        let fresh = |line: &Line| now.saturating_duration_since(line.used_at) < KEPT;
+        let mut idle = self.idle.lock();
+        idle.retain(fresh);
+        // Under the lock: a line that comes later starts a new task.
+        self.sweeping.store(!idle.is_empty(), Ordering::SeqCst);
+        !idle.is_empty()
+    }
+}
+
+/// Whose requests a line may serve.
+#[derive(Clone, Debug, PartialEq)]
+struct LineKey {
+    session: Option<u64>,
+    capabilities: ClientCapabilities,
+}
+
+/// A connection on behalf of clients. It ends when it is dropped.
+pub(super) struct Line {
+    key: LineKey,
+    pub(super) link: Arc<Link>,
+    pub(super) desk: Arc<Desk>,
+    /// The level of log messages that the server was told.
+    pub(super) log_level: Option<String>,
+    used_at: Instant,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.link.end();
+    }
+}
+
+/// A line that is lent to a request.
+pub(super) struct Loan {
+    pub(super) line: Line,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Server {
+    /// A line for a request of a client.
+    pub(super) async fn borrow(self: &Arc<Self>, client: &RelayClient) -> Result<Loan, Failure> {
+        let places = self.lines.places.clone();
+        let place = places.acquire_owned().await;
+        let place = place.map_err(|_| fault::closed(&self.name))?;
+        let key = LineKey {
+            session: client.session,
+            capabilities: client.capabilities.clone(),
+        };
+        let line = match self.lines.take(&key) {
+            Some(line) => line,
+            None => Box::pin(self.open_line(key)).await?,
+        };
+        Ok(Loan {
+            line,
+            _place: place,
+        })
+    }
+
+    /// Takes a line back after its request was answered.
+    pub(super) fn give_back(self: &Arc<Self>, loan: Loan) {
+        let mut line = loan.line;
+        if line.link.is_closed() {
+            return;
+        }
+        line.used_at = Instant::now();
+        self.lines.keep(line);
+        if !self.lines.sweeping.swap(true, Ordering::SeqCst) {
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// Takes a line back whose request was given up. What the server still sends for it could be taken for
+    /// something of the next request, so that only the same client gets the line again.
+    pub(super) fn give_back_unanswered(self: &Arc<Self>, loan: Loan) {
+        if loan.line.key.session.is_some() {
+            return self.give_back(loan);
+        }
+        tokio::spawn(async move {
+            tokio::time::sleep(FAREWELL).await;
+            drop(loan);
+        });
+    }
+
+    async fn open_line(self: &Arc<Self>, key: LineKey) -> Result<Line, Failure> {
+        let watch = Arc::new(Watch::default());
+        let allowed = self.options.startup_timeout;
+        let opening = Box::pin(self.connect_line(key, watch.clone()));
+        let opened = tokio::time::timeout(allowed, opening).await;
+        opened.unwrap_or_else(|_| Err(fault::slow_start(&self.name, &words(allowed), &watch)))
+    }
+
+    async fn connect_line(
+        self: &Arc<Self>,
+        key: LineKey,
+        watch: Arc<Watch>,
+    ) -> Result<Line, Failure> {
+        let era = self.era.lock().unwrap_or(Era::Legacy);
+        let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
+        given.redaction.merge(&(self.hooks.withheld)());
+        let desk = Desk::new(self.redaction.clone());
+        let party = Party {
+            capabilities: key.capabilities.clone(),
+            desk: Some(desk.clone()),
+        };
+        let (link, service) = Link::open_line(self, era, &given, watch, &party).await?;
+        let link = Arc::new(link);
+        tokio::spawn(follow(Arc::downgrade(self), link.clone(), service));
+        let opened = Line {
+            key,
+            link,
+            desk,
+            log_level: None,
+            used_at: Instant::now(),
+        };
+        if era == Era::Modern && self.wants_headers() {
+            // Without the listing, calls lack headers that the server insists on; it says so then.
+            drop(listing::list(self, &opened.link).await);
+        }
+        Ok(opened)
+    }
+
+    fn wants_headers(&self) -> bool {
+        let is_url = self.options.url.is_some();
+        is_url
+            && self.catalog().is_some_and(|catalog| {
+                let mut tools = catalog.tools.iter();
+                tools.any(|tool| tool.input_schema.to_string().contains(HEADER))
+            })
+    }
+}
+
+/// Ends lines that are kept too long, until there are none.
+async fn sweep(server: Weak<Server>) {
+    loop {
+        tokio::time::sleep(KEPT / 4).await;
+        if !server.upgrade().is_some_and(|server| server.lines.sweep()) {
+            return;
+        }
+    }
+}
+
+/// Stays with a line until it ends, and passes on what the server announces there.
+async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service) {
+    let waiting = service.waiting();
+    let beating = link.watch.pulse.run();
+    tokio::pin!(waiting, beating);
+    loop {
+        tokio::select! {
+            () = &mut beating => {}
+            _ = &mut waiting => break,
+            news = link.watch.news.next() => {
+                if let Some(server) = server.upgrade() {
+                    server.announce(news);
+                }
+            }
+            () = link.watch.relist.notified() => {
+                // The list of the server is the one that deft's own connection gets.
+                if let Some(own) = server.upgrade().and_then(|server| server.ready()) {
+                    own.watch.relist.notify_one();
+                }
+            }
+        }
+    }
+    link.watch.lost.cancel();
+    link.ended.cancel();
+}
