@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::link::{Link, Service};
 use super::resolved::ResolvedOptions;
 use super::watch::Watch;
-use super::{Server, fault, listing, skills};
+use super::{Server, fault, listing};
 use crate::breaker::backoff;
 use crate::catalog::{Catalog, Era};
 use crate::limit::words;

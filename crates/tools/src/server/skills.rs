@@ -224,11 +224,11 @@ impl Server {
         let answer = self.within(async |link| read(&link, uri).await).await?;
         let content = content(skill, path, uri, answer)?;
         check(skill, listed, path, &content)?;
-        Ok(self.without_secrets(content))
+        Ok(self.bytes_without_secrets(content))
     }
 
     /// A secret that a file repeats does not get any further, as with results of tools.
-    fn without_secrets(&self, content: Vec<u8>) -> Vec<u8> {
+    fn bytes_without_secrets(&self, content: Vec<u8>) -> Vec<u8> {
         match String::from_utf8(content) {
             Ok(text) => self.redaction.load().owned(text).into_bytes(),
             Err(binary) => binary.into_bytes(),
