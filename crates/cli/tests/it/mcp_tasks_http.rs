@@ -35,8 +35,8 @@ fn post(api: &Api, method: &str, name: &str, mut params: Value) -> Reply {
 fn ask(api: &Api, method: &str, name: &str, params: Value) -> Value {
     let reply = post(api, method, name, params);
     let body = String::from_utf8(reply.body).unwrap();
-    let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
-    let text = data.last().unwrap_or(&body);
+    let mut data = body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let text = data.next_back().unwrap_or(&body);
     let mut message: Value = serde_json::from_str(text).unwrap_or_else(|_| panic!("{body}"));
     assert!(message["error"].is_null(), "{message:#}");
     message["result"].take()
