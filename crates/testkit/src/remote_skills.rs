@@ -35,25 +35,25 @@ impl RemoteSkills {
     /// Adds a skill with its files, the first of which is `SKILL.md`.
     #[must_use]
     pub fn skill(mut self, path: &str, frontmatter: Value, files: &[(&str, &str)]) -> Self {
-        self.put("entries", path, &frontmatter, files);
+        self.put("entries", path, frontmatter, files);
         self
     }
 
     /// The same for a skill that is not in the list.
     #[must_use]
     pub fn unlisted(mut self, path: &str, frontmatter: Value, files: &[(&str, &str)]) -> Self {
-        self.put("unlisted", path, &frontmatter, files);
+        self.put("unlisted", path, frontmatter, files);
         self
     }
 
-    fn put(&mut self, list: &str, path: &str, frontmatter: &Value, files: &[(&str, &str)]) {
+    fn put(&mut self, list: &str, path: &str, frontmatter: Value, files: &[(&str, &str)]) {
         let uri = |file: &str| format!("skill://{path}/{file}");
         let listed = files.iter().map(
             |(file, text)| json!({"uri": uri(file), "digest": sha256(text), "size": text.len()}),
         );
         let listed: Vec<Value> = listed.collect();
-        let entry =
-            json!({"uri": uri("SKILL.md"), "frontmatter": frontmatter, "resources": listed});
+        let mut entry = json!({"uri": uri("SKILL.md"), "resources": listed});
+        entry["frontmatter"] = frontmatter;
         if let Some(entries) = self.value[list].as_array_mut() {
             entries.retain(|other| other["uri"] != entry["uri"]);
             entries.push(entry);
