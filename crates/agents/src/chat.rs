@@ -1,20 +1,24 @@
 //! What an agent is told when a person speaks to it: what it may use, playbooks, memory, and what
 //! was said before.
 
+use std::sync::Arc;
+
 use deft_agent::prompt::{PlaybookText, Prompt, PromptInput, Section, assemble};
 use deft_agent::{CATALOG_TOOL, Classification, Mode, Offer, Setup};
+use deft_library::Entries;
 use deft_model::{Agent, Authority, Failure};
 use deft_store::{FactFilter, RunRow};
+use deft_tools::RemoteSkill;
 use serde_json::Value;
 
 use super::Brief;
-use crate::Agents;
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
 use crate::need::Occasion;
 use crate::prepare::failed;
 use crate::reach::Reach;
 use crate::tool_names::{GET_SKILL, SKILL};
+use crate::{Agents, remote_skills};
 
 /// How many facts a chat is told.
 const MOST_FACTS: usize = 20;
@@ -70,11 +74,14 @@ impl Agents {
         // A server that has not been asked yet may have what is needed.
         drop(self.router.listed().await);
         let entries = known.entries(&voice.agent, &self.library.commands(&known.all));
+        let served = self.served_skills(&voice.agent).await;
+        let entries = with_served(entries, &served);
         let occasion = Occasion {
             message,
             playbooks: &classified,
             history: &history,
             entries: &entries,
+            served: &served,
         };
         let (reach, others) = self.chat_reach(&voice, snapshot, &occasion);
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
@@ -187,6 +194,16 @@ pub struct Preview {
     pub sections: Vec<(Section, usize)>,
     /// Why it is as it is, and what was left out.
     pub notes: Vec<String>,
+}
+
+/// The entries of an agent with those of skills that servers offer.
+fn with_served(entries: Arc<Entries>, served: &[RemoteSkill]) -> Arc<Entries> {
+    if served.is_empty() {
+        return entries;
+    }
+    let mut all = Entries::clone(&entries);
+    all.skills.extend(remote_skills::entries(served));
+    Arc::new(all)
 }
 
 /// The skills that the `skill` tool lists, if it is offered.

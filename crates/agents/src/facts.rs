@@ -318,7 +318,15 @@ fn is_listed(offer: &Offer, args: &Object) -> bool {
 /// Why a skill may not be used, where an agent has but a few.
 fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
     let scope = setup.skills.as_ref()?;
-    if scope.iter().any(|allowed| allowed == name) {
+    // Of a skill of a server files are named behind its id; no other id has a slash.
+    let is_file = |allowed: &str| {
+        let path = name.strip_prefix(allowed);
+        allowed.contains('/') && path.is_some_and(|path| path.starts_with('/'))
+    };
+    if scope
+        .iter()
+        .any(|allowed| allowed == name || is_file(allowed))
+    {
         return None;
     }
     let all = scope.join("`, `");

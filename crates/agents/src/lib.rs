@@ -9,6 +9,7 @@ mod budget;
 mod chat;
 mod chat_run;
 mod context;
+mod dispatch_run;
 mod facts;
 mod history;
 mod memory;
@@ -17,6 +18,7 @@ mod offers;
 mod options;
 mod prepare;
 mod reach;
+mod remote_skills;
 mod sent_out;
 mod standing_grants;
 mod tool_names;
@@ -40,11 +42,13 @@ pub use chat::{ChatMessage, Preview};
 pub use chat_run::{
     ALONE, ANSWER_TO, MODEL, answer_to, chat_inputs, chosen_model, conversation_of,
 };
+pub use dispatch_run::DispatchInputs;
 pub use facts::AgentFacts;
 pub use history::{begin_message, end_messages, first_message, text_of};
 pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};
 pub use options::{AgentOptions, Budgets, DayBudget};
 pub use prepare::{STORING, failed};
+pub use remote_skills::{allows_skill, is_for_skill, skill_grant};
 pub use standing_grants::{allows_tool, tool_grant};
 pub use tool_names::{
     AGENT_TOOLS, BY_AGENT, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL,

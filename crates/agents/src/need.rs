@@ -10,7 +10,7 @@ use deft_agent::{CATALOG_TOOL, Classification, prompt};
 use deft_library::Entries;
 use deft_model::Message;
 use deft_registry::Snapshot;
-use deft_tools::ToolInfo;
+use deft_tools::{RemoteSkill, ToolInfo};
 
 use crate::offers::{is_called, on_the_wire};
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
@@ -21,6 +21,8 @@ pub(super) struct Occasion<'a> {
     pub(super) playbooks: &'a Classification,
     pub(super) history: &'a [Message],
     pub(super) entries: &'a Entries,
+    /// The skills of servers among the entries.
+    pub(super) served: &'a [RemoteSkill],
 }
 
 /// How many tools are offered because their names are close to the message.
@@ -33,8 +35,10 @@ const MOST_USED: usize = 8;
 /// where there are some.
 pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
     let commands = !entries.domains.is_empty() || !entries.commands.is_empty();
-    let for_commands = [GET_SKILL, USE_SKILL, DISPATCH_AGENT];
-    let for_commands = for_commands.into_iter().filter(|_| commands);
+    // Files of skills that servers offer are read with it too; only their ids have a slash.
+    let files = entries.skills.iter().any(|entry| entry.name.contains('/'));
+    let for_commands = [GET_SKILL, USE_SKILL, DISPATCH_AGENT].into_iter();
+    let for_commands = for_commands.filter(|tool| commands || (files && *tool == GET_SKILL));
     let always = [SKILL, CATALOG_TOOL, SKILL_RUN];
     always.into_iter().chain(for_commands).collect()
 }

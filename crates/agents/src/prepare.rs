@@ -13,6 +13,7 @@ use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
 
 use crate::chat_run::conversation_of;
+use crate::dispatch_run::dispatched_skills;
 use crate::reach::Reach;
 use crate::tool_names::{BY_AGENT, FOR_COMMANDS, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
@@ -132,7 +133,9 @@ impl Agents {
         }
         let router = &self.router;
         let mut names = brief.step.tools.clone();
-        let skills = mentioned(snapshot, &brief.step.skill, &brief.instructions);
+        let given = dispatched_skills(&brief.run).map_err(|error| failed(&error))?;
+        let mentioned = || mentioned(snapshot, &brief.step.skill, &brief.instructions);
+        let skills = given.unwrap_or_else(mentioned);
         // An agent with a tool that runs skills by name may run all of them.
         let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
         let all = names.iter().any(any);

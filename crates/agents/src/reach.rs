@@ -4,10 +4,10 @@
 //! tools of a fired skill (`prepare.rs`).
 
 use deft_agent::{Mode, Offer, ShelfTool};
-use deft_library::Entries;
 use deft_model::{Agent, Skill, fits};
+use deft_registry::discovery::ServedSkill;
 use deft_registry::{Snapshot, discovery};
-use deft_tools::ToolInfo;
+use deft_tools::{RemoteSkill, ToolInfo};
 
 use crate::need::Occasion;
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
@@ -90,7 +90,7 @@ impl Agents {
         };
         let mut choice = offers::matching(all, &wish);
         let chars = voice.skill_chars(SKILL_TOOL_CHARS);
-        offer_skill_tool(&mut choice.tools, snapshot, agent, occasion.entries, chars);
+        offer_skill_tool(&mut choice.tools, snapshot, agent, occasion, chars);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
         // The `skill` tool lists the skills of its own agent, so it cannot be looked up again.
@@ -100,7 +100,7 @@ impl Agents {
         let reach = Reach {
             tools: choice.tools,
             shelf: choice.shelf,
-            skills: skills_of(agent, snapshot),
+            skills: skills_of(agent, snapshot, occasion.served),
             left_out,
             limit: plan.limit(),
         };
@@ -187,7 +187,7 @@ fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<
 }
 
 /// The skills that an agent may name; none means all.
-fn skills_of(agent: &Agent, snapshot: &Snapshot) -> Option<Vec<String>> {
+fn skills_of(agent: &Agent, snapshot: &Snapshot, served: &[RemoteSkill]) -> Option<Vec<String>> {
     if !agent.allow_skills {
         return Some(Vec::new());
     }
@@ -195,7 +195,8 @@ fn skills_of(agent: &Agent, snapshot: &Snapshot) -> Option<Vec<String>> {
     let all = snapshot.skills().map(|loaded| &loaded.skill);
     let may_use =
         all.filter(|skill| agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref()));
-    Some(may_use.map(|skill| skill.id.to_string()).collect())
+    let may_use = may_use.map(|skill| skill.id.to_string());
+    Some(may_use.chain(served.iter().map(RemoteSkill::id)).collect())
 }
 
 /// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
@@ -204,17 +205,25 @@ fn offer_skill_tool(
     tools: &mut Vec<Offer>,
     snapshot: &Snapshot,
     agent: &Agent,
-    entries: &Entries,
+    occasion: &Occasion<'_>,
     chars: usize,
 ) {
     let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
         return;
     };
     let is_available = |skill: &Skill| {
-        let mut listed = entries.skills.iter();
+        let mut listed = occasion.entries.skills.iter();
         !skill.keywords.is_empty() || listed.any(|entry| *entry.name == *skill.id.as_str())
     };
-    match discovery::skill_tool_spec(snapshot, agent, is_available, chars) {
+    let ids: Vec<String> = occasion.served.iter().map(RemoteSkill::id).collect();
+    let served: Vec<_> = (occasion.served.iter().zip(&ids))
+        .map(|(skill, id)| ServedSkill {
+            id,
+            server: &skill.server,
+            description: skill.description(),
+        })
+        .collect();
+    match discovery::skill_tool_spec(snapshot, &served, agent, is_available, chars) {
         Some(spec) => tools[at].spec = spec,
         None => drop(tools.remove(at)),
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
-use deft_model::{Authority, Body, Dialect, Object, Outcome, RunId, RunStatus, Skill, SkillId};
+use deft_model::{
+    Authority, Body, Dialect, Object, Outcome, RunId, RunOrigin, RunStatus, Skill, SkillId,
+};
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
@@ -58,8 +60,8 @@ pub enum JobStatus {
 
 impl Engine {
     /// Queues a background job of a person, as `queue_task` takes it.
-    pub async fn queue_task(&self, args: &Object) -> Result<RunRow, Error> {
-        self.queue_task_as(args, None).await
+    pub async fn queue_task(&self, args: &Object, origin: RunOrigin) -> Result<RunRow, Error> {
+        self.queue_task_as(args, None, origin).await
     }
 
     /// Queues a background job with the rights of the agent that queues it.
@@ -67,6 +69,7 @@ impl Engine {
         &self,
         args: &Object,
         by: Option<&Authority>,
+        origin: RunOrigin,
     ) -> Result<RunRow, Error> {
         let record = deft_records::job(args).map_err(Error::Refused)?;
         let normalised = NormalisedRecord {
@@ -76,13 +79,23 @@ impl Engine {
         };
         let checked = self.library().check(&normalised).await?;
         let skill = with_authority(checked.skill, by.cloned());
-        let run = self.queue_job(skill, "job").await?;
+        let run = self.queue_job_from(skill, "job", origin).await?;
         self.inner.base.bells().ring_all();
         Ok(run)
     }
 
     /// Stores a job for a process that drives runs.
-    pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
+    pub async fn queue_job(&self, skill: Skill, cause: &str) -> Result<RunRow, Error> {
+        self.queue_job_from(skill, cause, RunOrigin::default())
+            .await
+    }
+
+    async fn queue_job_from(
+        &self,
+        mut skill: Skill,
+        cause: &str,
+        origin: RunOrigin,
+    ) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
         // A plan returns the result of every step; a workflow needs outputs for that.
         if let Body::Steps(workflow) = &mut skill.body
@@ -100,6 +113,7 @@ impl Engine {
             skill: JOB_SKILL.to_owned(),
             content: Some(Arc::new(skill)),
             cause: cause.to_owned(),
+            origin,
             ..Fire::default()
         };
         match self.admit(fire).await? {

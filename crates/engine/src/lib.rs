@@ -47,13 +47,14 @@ pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
 pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, UndoneExchange, tier};
 pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
-    AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
+    AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
+    allows_tool, is_for_skill, skill_grant,
 };
 pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{
-    CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, NamedSkill,
-    SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file, changed_files,
-    check_tools, known_tools, last_good, stored_schedule,
+    CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library,
+    NamedSkill, SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file,
+    changed_files, check_tools, known_tools, last_good, stored_schedule,
 };
 pub use deft_outbox::{
     Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
@@ -65,7 +66,7 @@ pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;
 pub use record::PublishedEvent;
-pub use recover::ResumeWith;
+pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
 

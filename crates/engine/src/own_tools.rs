@@ -4,7 +4,9 @@
 use std::sync::{Arc, Weak};
 
 use deft_library::{NamedSkill, StoredSkill, is_gone};
-use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
+use deft_model::{
+    Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object, RunOrigin,
+};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::LoadedSkill;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
@@ -171,7 +173,7 @@ impl Engine {
                 Ok(answer)
             }
             "queue_task" => {
-                let run = self.queue_task_as(args, by).await?;
+                let run = self.queue_task_as(args, by, RunOrigin::default()).await?;
                 Ok(json!(self.job(&run).await?))
             }
             _ => {

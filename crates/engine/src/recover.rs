@@ -1,7 +1,7 @@
 //! Runs whose driver is gone are made due again; ended runs go on when a person says so.
 
 use deft_base::{read_stored, run_inputs};
-use deft_model::{Outcome, RunId, RunStatus, nearest};
+use deft_model::{Outcome, RunId, RunOrigin, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 use serde::Deserialize;
@@ -9,7 +9,8 @@ use serde::Deserialize;
 use crate::ask::Response;
 use crate::record::encode;
 use crate::{
-    Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask, claim,
+    Admission, Attention, CHAT_SKILL, DISPATCH_SKILL, Engine, Error, Fire, JOB_SKILL, Parent,
+    admit, ask, claim,
 };
 
 /// The most runs that a message names.
@@ -22,6 +23,15 @@ pub struct ResumeWith {
     pub by: String,
     /// Goes on with the pinned revision even when the skill has changed since.
     pub old_revision: bool,
+}
+
+/// How a run is made again.
+#[derive(Clone, Debug, Default)]
+pub struct RerunWith {
+    /// The step to begin with: everything before it counts again as it was.
+    pub from: Option<String>,
+    /// The request that asks for it.
+    pub origin: RunOrigin,
 }
 
 impl Engine {
@@ -175,17 +185,16 @@ impl Engine {
         Err(refuse(run, why, Some(hint)))
     }
 
-    /// Makes a new run of an old one. With a step, everything before it counts again as it was.
+    /// Makes a new run of an old one.
     pub async fn rerun(
         &self,
         run: &RunRow,
-        from: Option<&str>,
-        cause: &str,
+        with: &RerunWith,
         attention: Attention,
     ) -> Result<Admission, Error> {
         let inputs = run_inputs(run)?;
         let nonce = admit::nonce();
-        let reused = match from {
+        let reused = match &with.from {
             None => Vec::new(),
             Some(step) => self.reusable(run, step, &nonce).await?,
         };
@@ -200,7 +209,8 @@ impl Engine {
             skill: run.skill.clone(),
             content,
             inputs,
-            cause: cause.to_owned(),
+            cause: "rerun".to_owned(),
+            origin: with.origin.clone(),
             parent: Some(Parent {
                 run: run.id.clone(),
                 reused,
@@ -231,7 +241,7 @@ impl Engine {
 
 /// Whether a run brought its own skill along.
 fn is_its_own_skill(run: &RunRow) -> bool {
-    run.skill == JOB_SKILL || run.skill == CHAT_SKILL
+    [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL].contains(&run.skill.as_str())
 }
 
 fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {

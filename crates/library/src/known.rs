@@ -60,6 +60,7 @@ struct Record {
 }
 
 /// What an agent may use, as its prompt shows it.
+#[derive(Clone)]
 pub struct Entries {
     /// Domains.
     pub domains: Vec<PromptEntry>,

@@ -51,6 +51,9 @@ pub const CHAT_SKILL: &str = "chat";
 /// The id of the skill that a background job runs.
 pub const JOB_SKILL: &str = "queue_task";
 
+/// The id of the skill that an agent runs which a person or a program sends out.
+pub const DISPATCH_SKILL: &str = "dispatch_agent";
+
 /// How the library behaves.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {

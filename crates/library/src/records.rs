@@ -23,13 +23,13 @@ use crate::rights::{
 };
 use crate::skills::record_revision;
 use crate::standing::ReplacedBy;
-use crate::{CHAT_SKILL, JOB_SKILL, Library};
+use crate::{CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL, Library};
 
 /// The field of a record that says when it fires.
 pub(crate) const TIMING: &str = "trigger_config";
 
 /// Names of skills that exist only in the engine: a record with one of them would pass for it.
-const RESERVED: [&str; 2] = [CHAT_SKILL, JOB_SKILL];
+const RESERVED: [&str; 3] = [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL];
 
 /// A record that was stored or changed.
 #[derive(Clone, Debug, PartialEq)]

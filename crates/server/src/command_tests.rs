@@ -71,6 +71,10 @@ const COMMANDS: &[(&str, Counterpart)] = &[
     ),
     ("export", Requests(&["GET /api/v1/skills/{name}/export"])),
     ("hooks list", Requests(&["GET /api/v1/hooks"])),
+    (
+        "hooks test",
+        Left("it sends what the sender of a hook would send, `POST /hooks/NAME`"),
+    ),
     ("init", Left("a daemon has its home already")),
     ("jobs halt", Requests(&["POST /api/v1/jobs/halt"])),
     ("jobs list", Requests(&["GET /api/v1/jobs"])),
@@ -147,6 +151,10 @@ const COMMANDS: &[(&str, Counterpart)] = &[
         "setup",
         Left("it asks the person at the machine; settings, secrets and servers have requests"),
     ),
+    (
+        "skills approve",
+        Requests(&["POST /api/v1/remote-skills/approve"]),
+    ),
     ("skills delete", Requests(&["DELETE /api/v1/skills/{name}"])),
     (
         "skills disable",
@@ -170,10 +178,15 @@ const COMMANDS: &[(&str, Counterpart)] = &[
         Requests(&["POST /api/v1/skills/{name}/restore"]),
     ),
     (
+        "skills revoke",
+        Requests(&["POST /api/v1/remote-skills/revoke"]),
+    ),
+    (
         "skills show",
         Requests(&[
             "GET /api/v1/skills/{name}",
             "GET /api/v1/skills/{name}/source",
+            "POST /api/v1/remote-skills/read",
         ]),
     ),
     (

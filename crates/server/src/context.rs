@@ -62,6 +62,8 @@ pub(crate) struct Server {
     pub(crate) has_open_metrics: bool,
     /// Told when the daemon stops.
     pub(crate) stop: CancellationToken,
+    /// Told when no run is under way any more.
+    pub(crate) drained: CancellationToken,
 }
 
 /// The most requests that block a thread at once.

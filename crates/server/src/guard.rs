@@ -7,11 +7,11 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{Method, Response};
+use axum::http::{Method, Response, StatusCode};
 use axum::middleware::Next;
 use deft_service::tokens::{TokenId, TokenOwner};
-use deft_wire::Done;
 use deft_wire::token::{AuditEntry, TokenScope as Scope};
+use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
 use crate::access::{self, Caller};
@@ -82,7 +82,9 @@ pub(crate) async fn guard(
         .entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    log(&method, &path, &response, &id, begun);
+    if !is_expected(&server, &response) {
+        log(&method, &path, &response, &id, begun);
+    }
     response
 }
 
@@ -90,6 +92,10 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     let (headers, uri) = (request.headers(), request.uri());
     server.hosts.check(headers, uri)?;
     let now = Instant::now();
+    if server.stop.is_cancelled() && !OPEN.contains(&uri.path()) {
+        let message = "deft is about to stop and takes no requests";
+        return Err(Failure::input("stopping", message).hint("send it again after the next start"));
+    }
     let is_open_metrics = uri.path() == metrics::PATH && server.has_open_metrics;
     if OPEN.contains(&uri.path()) || is_open_metrics {
         return Ok(unnamed("anyone"));
@@ -136,6 +142,11 @@ fn unnamed(name: &str) -> Caller {
 
 fn is_read(method: &Method) -> bool {
     method == Method::GET || method == Method::HEAD
+}
+
+/// While the daemon stops, that it cannot be asked is no news.
+fn is_expected(server: &Server, response: &Response<Body>) -> bool {
+    server.stop.is_cancelled() && response.status() == StatusCode::SERVICE_UNAVAILABLE
 }
 
 /// Changes and faults are worth a line; reading is not, unless every detail is wanted.

@@ -16,7 +16,8 @@ pub(crate) async fn healthz() -> Response<Body> {
     reply::json(StatusCode::OK, &health(Vec::new()))
 }
 
-/// The store answers, the scheduler runs, and the daemon is not about to stop.
+/// The store answers, the scheduler runs, and the daemon is not about to stop. A daemon that waits for runs to end
+/// answers this until they have.
 pub(crate) async fn readyz(State(server): State<Arc<Server>>) -> Response<Body> {
     let mut reasons = deft_service::status::obstacles(&server.app).await;
     if server.stop.is_cancelled() {

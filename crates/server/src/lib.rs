@@ -110,6 +110,7 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
         metrics: host.metrics,
         has_open_metrics: host.open_metrics && address.ip().is_loopback(),
         stop: host.stop,
+        drained: host.drained,
     });
     let task = tokio::spawn(async move {
         let followed = server.hub.follow(&server.app, &server.stop);

@@ -100,24 +100,25 @@ fn taken(listen: &str, problem: &std::io::Error) -> Failure {
 struct Answerer {
     router: Router,
     stop: CancellationToken,
+    drained: CancellationToken,
     request_timeout: Duration,
 }
 
-/// Answers until the daemon stops.
+/// Answers until the daemon has drained. While it drains the guard lets only questions about its health through.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &Arc<Server>) {
-    let stop = server.stop.clone();
     let places = Places::new(server.limits.connections);
     let full = full_reply(server.limits.connections);
     let answerer = Arc::new(Answerer {
         router: router::build(server),
-        stop: stop.clone(),
+        stop: server.stop.clone(),
+        drained: server.drained.clone(),
         request_timeout: server.limits.request_timeout,
     });
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.cancelled() => break,
+            () = server.drained.cancelled() => break,
         };
         let Ok((stream, peer)) = accepted else {
             // Usually there are too many open files; the next try may work.
@@ -203,9 +204,15 @@ impl Answerer {
             .serve_connection(stream, service)
             .with_upgrades();
         let mut connection = pin!(connection);
+        // A connection that came while the daemon drains is there to ask about that.
+        let end = if self.stop.is_cancelled() {
+            &self.drained
+        } else {
+            &self.stop
+        };
         let ended = tokio::select! {
             ended = connection.as_mut() => Some(ended),
-            () = self.stop.cancelled() => None,
+            () = end.cancelled() => None,
         };
         let ended = match ended {
             Some(ended) => ended,

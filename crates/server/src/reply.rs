@@ -19,7 +19,10 @@ pub(crate) fn problem(failure: &Failure, id: &RequestId) -> Response<Body> {
     if status == ProblemStatus::Unauthorized {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    if status == ProblemStatus::TooManyRequests {
+    if matches!(
+        status,
+        ProblemStatus::TooManyRequests | ProblemStatus::Unavailable
+    ) {
         headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response

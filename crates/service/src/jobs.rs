@@ -1,7 +1,7 @@
 //! Background jobs (S0.77 to S0.82): queue them, look after them, halt them.
 
 use deft_engine::JOB_SKILL;
-use deft_model::Object;
+use deft_model::{Object, RunOrigin};
 use deft_store::{PageEnd, RunFilter, RunRow};
 use deft_wire::job::{JobStatus, JobView, JobsHalted};
 use deft_wire::{Done, Failure};
@@ -65,8 +65,8 @@ fn filter() -> RunFilter {
 }
 
 /// Queues a job. The arguments are those of the tool `queue_task`.
-pub fn queue(app: &App, arguments: &Object) -> Done<JobView> {
-    let queued = app.block_on(app.engine.queue_task(arguments));
+pub fn queue(app: &App, arguments: &Object, origin: RunOrigin) -> Done<JobView> {
+    let queued = app.block_on(app.engine.queue_task(arguments, origin));
     let row = queued.map_err(|error| app::failure(&error))?;
     view(app, &row)
 }

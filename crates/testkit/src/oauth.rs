@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::double::{HttpDouble, Reaction, lock};
+use crate::gate::Gate;
 use crate::wire::Request;
 
 /// What the server grants and takes.
@@ -28,6 +29,19 @@ struct State {
     scopes: String,
     /// Whether the authorization server names another issuer in its answers.
     forged: bool,
+    /// Requests for tokens wait here.
+    gate: Option<Gate>,
+    /// How many of them wait or have waited.
+    held: usize,
+}
+
+impl State {
+    /// The gate at which a request waits, if it does.
+    fn hold(&mut self, request: &Request) -> Option<Gate> {
+        let gate = self.gate.clone().filter(|_| path_of(request) == "/token")?;
+        self.held += 1;
+        Some(gate)
+    }
 }
 
 /// The server; it stops when it is dropped.
@@ -47,7 +61,13 @@ impl GuardedServer {
             ..State::default()
         }));
         let inner = state.clone();
-        let server = HttpDouble::start(move |request| react(&mut lock(&inner), request));
+        let server = HttpDouble::start(move |request| {
+            let gate = lock(&inner).hold(request);
+            if let Some(gate) = gate {
+                gate.wait();
+            }
+            react(&mut lock(&inner), request)
+        });
         Self {
             url: format!("{}/mcp", server.url),
             state,
@@ -85,6 +105,16 @@ impl GuardedServer {
     /// Names another issuer when a person returns from it.
     pub fn forge_issuer(&self) {
         lock(&self.state).forged = true;
+    }
+
+    /// Lets requests for tokens wait until a gate is open.
+    pub fn hold(&self, gate: &Gate) {
+        lock(&self.state).gate = Some(gate.clone());
+    }
+
+    /// How many requests for tokens have come to the gate.
+    pub fn held(&self) -> usize {
+        lock(&self.state).held
     }
 
     /// How many tokens were granted.

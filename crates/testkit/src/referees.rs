@@ -33,11 +33,16 @@ pub fn node_referee(package: &str) -> Command {
     command
 }
 
+/// Where a script of `crates/server/tests/referees` is.
+pub fn referee_script_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../server/tests/referees")
+        .join(name)
+}
+
 /// A script of `crates/server/tests/referees` that drives deft with one of the official SDKs.
 pub fn referee_script(name: &str) -> Command {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../server/tests/referees")
-        .join(name);
+    let script = referee_script_path(name);
     if script.extension().is_some_and(|ending| ending == "py") {
         let mut command = Command::new(referee("python/bin/python"));
         command.arg("-B").arg(script);

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 ///
 /// At the top: `era` (`legacy`, `modern`, `both`), `page` (tools per page),
 /// `stderr` (said at the start), `version` and `instructions` (said of itself), `start` (`delay_ms`, `hang`, `die`, `garbage`,
-/// `silent_probe`, `empty_probe`), `announces` (`false`: changes of its tools are not announced).
+/// `silent_probe`, `empty_probe`), `announces` (`false`: changes of its tools are not announced), `skills` (a file that
+/// [`RemoteSkills`](crate::RemoteSkills) writes).
 ///
 /// A tool has `description`, `schema`, `annotations`, `hidden`, and words that
 /// say what a call does, in this order:
@@ -17,7 +18,7 @@ use serde_json::{Map, Value, json};
 /// (notifications), `garbage` (lines), `requests` (to the client, without waiting), `stderr_lines`,
 /// `run` (a line for `sh`), `garbage_bytes` (one line), `set`
 /// (`{flag: value}`, the effect), `freeze` (the whole server), `hang` (this call), `die` (`before` or `after` the
-/// effect), `reveal` (hidden tools that appear, announced), `fail`
+/// effect), `reveal` (hidden tools that appear, announced), `announce` (`resources`: says that they have changed), `fail`
 /// (`{times, error}`), then the answer: `error`, `rpc_error`, `http_status`,
 /// `huge` (bytes), `raw_line` (a line, with `ID` for the id of the call), `raw` (a result), `content`, `structured`, `env` (a variable),
 /// `meta`, `text`, or else `echo` of the arguments.

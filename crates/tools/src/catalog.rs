@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::remote_skill::SkillListing;
 use crate::tool::{DisabledTool, ToolInfo};
 
 /// Which family of the protocol a server speaks.
@@ -40,6 +41,9 @@ pub struct Catalog {
     /// Tools that it listed and that cannot be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled: Vec<DisabledTool>,
+    /// Its skills; none if it offers none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<SkillListing>,
 }
 
 /// First sentences by name, by server.

@@ -27,6 +27,7 @@ mod options;
 mod process;
 mod redact;
 mod relay;
+mod remote_skill;
 mod reply;
 mod router;
 mod secret;
@@ -53,6 +54,9 @@ pub use redact::Redaction;
 pub use relay::{
     Clash, ExportedItem, Exports, News, Offers, OwnNames, RelayCall, RelayClient, RelayError,
     RelayEvent, RelayMessage, RelayRequest, legal_name,
+};
+pub use remote_skill::{
+    RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SkillListing, split_skill_id,
 };
 pub use router::{PendingSignIn, Router};
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};

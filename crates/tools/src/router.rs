@@ -6,6 +6,7 @@
 mod manage;
 mod relay;
 mod sign_in;
+mod skills;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

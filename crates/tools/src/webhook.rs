@@ -14,6 +14,7 @@ use crate::classify;
 use crate::delivery::{Answer, SendError, client, exchange};
 use crate::redact::Redaction;
 use crate::secret::Secret;
+use crate::transport::transport;
 
 /// How long a post may take.
 const ALLOWED: Duration = Duration::from_secs(30);
@@ -97,6 +98,32 @@ pub async fn post(
     headers: &[(String, Secret)],
 ) -> Result<Receipt, SendError> {
     Client::new()?.post(url, body, headers).await
+}
+
+/// The answer to a delivery, whatever it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryAnswer {
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub body: Vec<u8>,
+}
+
+/// Posts a body to a server of this machine and reads the answer. No proxy is asked.
+pub async fn deliver(
+    url: &str,
+    body: Vec<u8>,
+    headers: &[(String, Secret)],
+) -> Result<DeliveryAnswer, Failure> {
+    let url = address(url).ok_or_else(|| invalid("the address is not a URL"))?;
+    let http = deft_http::client().no_proxy().build();
+    let http = http.map_err(|error| transport(&error))?;
+    let request = http.post(url).headers(prepared(headers)?).body(body);
+    let answer = exchange(request, ALLOWED).await?;
+    Ok(DeliveryAnswer {
+        status: answer.status,
+        body: answer.body,
+    })
 }
 
 fn prepared(headers: &[(String, Secret)]) -> Result<HeaderMap, Failure> {

@@ -28,6 +28,7 @@ pub mod mcp;
 pub mod model;
 pub mod notice;
 pub mod problem;
+pub mod remote_skill;
 pub mod requests;
 pub mod run;
 pub mod sarif;

@@ -114,6 +114,7 @@ const STATUSES: &[(&str, ProblemStatus)] = &[
     ("not_resumable", ProblemStatus::Conflict),
     ("scope", ProblemStatus::Forbidden),
     ("slow_body", ProblemStatus::RequestTimeout),
+    ("stopping", ProblemStatus::Unavailable),
     ("store", ProblemStatus::Unavailable),
     ("too_many_connections", ProblemStatus::Unavailable),
     ("too_many_requests", ProblemStatus::TooManyRequests),

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::remote_skill::{RefusedSkillView, RemoteSkillView};
 use crate::schema::{words, words_or_null};
 use crate::skill_body::SkillBody;
 use crate::skill_details::{DetailsView, present};
@@ -18,6 +19,12 @@ use crate::skill_policy::PolicyView;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillList {
     pub skills: Vec<SkillView>,
+    /// Skills that MCP servers offer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remote: Vec<RemoteSkillView>,
+    /// What servers list as skills and cannot be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_remote: Vec<RefusedSkillView>,
 }
 
 /// The document of `deft skills show`, and of commands that enable, disable and restore a skill.

@@ -75,12 +75,25 @@ pub struct ScopeSpend {
     pub cost_usd: Usd,
 }
 
-/// How often calls of tools failed.
+/// How many events to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolStatsQuery {
+    /// So many of the newest events are read, up to 200000; 20000 if it is not given.
+    #[schemars(range(min = 1, max = 200_000))]
+    pub events: Option<u32>,
+}
+
+/// How often calls of tools failed, as the newest events tell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolStats {
-    /// Calls since then are counted; null if there were none. Only the newest events are read.
+    /// When the first of the calls ended that are counted; null if there were none.
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
+    /// How many events were read.
+    pub events: u64,
+    /// Whether these are all events that are stored. Otherwise there are older calls, which are not counted.
+    pub complete: bool,
     /// The most failures first.
     pub tools: Vec<ToolFailures>,
 }

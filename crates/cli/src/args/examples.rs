@@ -77,6 +77,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("skills doctor", &["deft skills doctor"]),
     ("skills enable", &["deft skills enable morning-briefing"]),
     ("skills disable", &["deft skills disable morning-briefing"]),
+    (
+        "skills approve",
+        &["deft skills show docs/pdf", "deft skills approve docs/pdf"],
+    ),
+    ("skills revoke", &["deft skills revoke docs/pdf"]),
     ("skills restore", &["deft skills restore morning-briefing"]),
     (
         "skills delete",
@@ -344,6 +349,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("tokens revoke", &["deft tokens revoke phone"]),
     ("hooks", &["deft hooks list"]),
     ("hooks list", &["deft hooks list", "deft hooks list --json"]),
+    (
+        "hooks test",
+        &[
+            "deft hooks test deploys",
+            "deft hooks test deploys --payload delivery.json --json",
+        ],
+    ),
     ("undo", &["deft undo", "deft undo --list"]),
     ("cmd", &["deft cmd 'get_skill: email'"]),
     ("schema", &["deft schema workflow"]),

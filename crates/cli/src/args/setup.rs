@@ -1,5 +1,7 @@
 //! `deft setup`, `deft secrets …`, `deft tokens …` and `deft hooks …`.
 
+use std::path::PathBuf;
+
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 #[derive(Debug, ClapArgs)]
@@ -63,6 +65,14 @@ pub(crate) enum Tokens {
 pub(crate) enum Hooks {
     /// List hooks with their addresses and skills
     List,
+    /// Send a signed delivery to the daemon that is up
+    Test {
+        /// The hook
+        name: String,
+        /// The body, a file with JSON; `-` reads it from stdin [default: one that deft makes up]
+        #[arg(long, value_name = "FILE")]
+        payload: Option<PathBuf>,
+    },
 }
 
 /// The scope of a token.

@@ -11,9 +11,9 @@ use crate::complete;
 pub(crate) enum Skills {
     /// List skills
     List(List),
-    /// Show one skill
+    /// Show one skill; for a skill of an MCP server, `SERVER/NAME` asks that server
     Show {
-        /// Its id or name
+        /// Its id or name; `SERVER/NAME/FILE` is a file of a skill of a server
         #[arg(add = complete::skills())]
         name: String,
         #[command(flatten)]
@@ -39,6 +39,21 @@ pub(crate) enum Skills {
         /// The skill's id, number or name
         #[arg(add = complete::skills())]
         name: String,
+    },
+    /// Let agents load a skill of an MCP server, as long as its files stay the same
+    Approve {
+        /// The skill, as `deft skills list` shows it
+        #[arg(value_name = "SERVER/NAME")]
+        skill: String,
+        /// Approve only this content, by the revision that `deft skills show` prints
+        #[arg(long, value_name = "REVISION")]
+        revision: Option<String>,
+    },
+    /// Take the approval of a skill of an MCP server back
+    Revoke {
+        /// The skill
+        #[arg(value_name = "SERVER/NAME")]
+        skill: String,
     },
     /// Drop the changes of assistants to a file skill, so that the file counts again
     Restore {
@@ -148,7 +163,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Import {
-    /// Files, folders, archives, `github:owner/repo[/path][@ref]`, git addresses, or `crontab`
+    /// Files, folders, archives, `github:owner/repo[/path][@ref]`, git addresses, `mcp:SERVER/NAME`, or `crontab`
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
     /// The format of the files, if their names do not tell

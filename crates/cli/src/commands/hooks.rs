@@ -1,19 +1,60 @@
-//! `deft hooks`: which deliveries of other programs fire skills.
+//! `deft hooks`: which deliveries of other programs fire skills, and one by hand.
 
+use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 
-use deft_service::{hooks, listener};
+use deft_service::{hooks, listener, runs};
 use deft_wire::hook::HookView;
 
 use crate::args::{Global, Hooks};
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::table::{Column, Row, Table};
 
 pub(crate) fn run(command: &Hooks, global: &Global, output: &Output) -> Done {
     match command {
         Hooks::List => list(global, output),
+        Hooks::Test { name, payload } => test(name, payload.as_deref(), global, output),
     }
+}
+
+/// Sends a delivery and says what it fired. It fails if that is nothing.
+fn test(name: &str, payload: Option<&Path>, global: &Global, output: &Output) -> Done {
+    let payload = payload.map(read_payload).transpose()?;
+    let receipt = hooks::send_trial(&global.workspace(), name, payload)?;
+    let has_fired = receipt.runs.iter().any(|one| one.run.is_some());
+    if output.json {
+        output.document(&receipt)?;
+        return Ok(ExitCode::from(u8::from(!has_fired)));
+    }
+    for one in &receipt.runs {
+        let skill = &one.skill;
+        match (&one.run, &one.error) {
+            (Some(run), _) => output.data(format!("{run} {skill}"))?,
+            (None, why) => {
+                let why = why.as_deref().unwrap_or("no reason is known");
+                output.note(&format!("`{skill}` was not fired: {why}"));
+            }
+        }
+    }
+    if receipt.repeated {
+        output.note("this delivery was taken before: these are the runs of that time");
+    }
+    if let Some(why) = &receipt.ignored {
+        output.note(&format!("nothing was fired: {why}"));
+    }
+    Ok(ExitCode::from(u8::from(!has_fired)))
+}
+
+fn read_payload(path: &Path) -> Done<Vec<u8>> {
+    let read = if path.as_os_str() == "-" {
+        let mut body = Vec::new();
+        std::io::stdin().read_to_end(&mut body).map(|_| body)
+    } else {
+        runs::read_input_file(path).map(String::into_bytes)
+    };
+    read.map_err(|problem| Failure::file(path, "read", &problem))
 }
 
 fn list(global: &Global, output: &Output) -> Done {

@@ -11,7 +11,7 @@ use crate::failure::Done;
 use crate::output::Output;
 use crate::pages::{Extent, ListDocument};
 use crate::table::{Cell, Column, Row, Table, Tone};
-use deft_service::{App, jobs, time};
+use deft_service::{App, jobs, runs, time};
 use deft_wire::job::{JobDocument, JobView, JobsHalted};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
@@ -35,7 +35,7 @@ fn write(global: &Global, work: impl FnOnce(&App) -> Done) -> Done {
 }
 
 fn queue(app: &App, pairs: &[String], given: Option<&str>, output: &Output) -> Done {
-    let job = jobs::queue(app, &arguments(pairs, given)?)?;
+    let job = jobs::queue(app, &arguments(pairs, given)?, runs::caller_origin())?;
     if output.json {
         output.document(&json!(job))?;
     } else {

@@ -101,6 +101,10 @@ fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) ->
         Skills::Doctor { roots } => skills::doctor::run(global, &roots, output),
         Skills::Enable { name } => skills::switch::enable(&name, global, output),
         Skills::Disable { name } => skills::switch::disable(&name, global, output),
+        Skills::Approve { skill, revision } => {
+            skills::remote::approve(&skill, revision.as_deref(), global, output)
+        }
+        Skills::Revoke { skill } => skills::remote::revoke(&skill, global, output),
         Skills::Restore { name } => skills::switch::restore(&name, global, output),
         Skills::Delete { name, yes } => skills::delete::run(&name, yes, global, output),
         Skills::Import(args) => skills::import::run(&args, global, output),

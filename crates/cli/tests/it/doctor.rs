@@ -237,6 +237,7 @@ fn the_ids_are_documented() {
     let source = concat!(
         include_str!("../../../service/src/doctor/skills.rs"),
         include_str!("../../../service/src/doctor/home.rs"),
+        include_str!("../../../service/src/doctor/hooks.rs"),
         include_str!("../../../service/src/doctor/mod.rs"),
         include_str!("../../../service/src/doctor/models.rs"),
         include_str!("../../../service/src/doctor/server.rs"),

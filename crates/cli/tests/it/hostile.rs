@@ -3,7 +3,7 @@
 
 use std::process::Output;
 
-use deft_testkit::{ModelAnswer, Script, server_binary};
+use deft_testkit::{ModelAnswer, RemoteSkills, Script, server_binary, skill_md};
 use serde_json::{Value, json};
 
 use crate::chat_support::{model, piped, section};
@@ -122,8 +122,21 @@ fn skills(world: &World) {
 /// The two servers: one answers with hostile text, the other says it and dies.
 fn servers(world: &World) -> String {
     world.write("server/x", "");
+    let (text, mut described) = skill_md("shady", "d", EVIL);
+    let (plain, frontmatter) = (text.clone(), described.clone());
+    described["description"] = json!(EVIL);
+    let skills = RemoteSkills::new(&world.path("server"), "demo")
+        .skill("shady", described, &[("SKILL.md", &text)])
+        .skill("plain/shady", frontmatter, &[("SKILL.md", &plain)])
+        .skill(
+            EVIL,
+            json!({"name": EVIL, "description": EVIL}),
+            &[("SKILL.md", &plain)],
+        );
+    skills.write();
     let demo = Script::new()
         .with("stderr", json!(EVIL))
+        .with("skills", skills.path())
         .tool("echo", json!({"description": EVIL, "text": format!("said {EVIL}"), "annotations": {"title": EVIL},
             "schema": {"type": "object", "properties": {"text": {"type": "string", "description": EVIL}}}}))
         .tool("shape", json!({"description": "d", "structured": {"result": {EVIL: [EVIL]}}}))
@@ -168,6 +181,10 @@ fn commands() -> Vec<Vec<String>> {
         "skills list",
         "skills show shady",
         "skills show mail.send",
+        "skills show demo/shady",
+        "skills show demo/plain/shady",
+        "skills approve demo/plain/shady",
+        "tools call get_skill topic=demo/plain/shady",
         "skills doctor",
         "skills validate home/skills",
         "skills validate home/skills --format github",

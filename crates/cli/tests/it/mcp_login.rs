@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
-use deft_testkit::GuardedServer;
+use deft_testkit::{Gate, GuardedServer};
 use serde_json::json;
 
+use crate::daemon::wait_for;
 use crate::secrets::KEYRING;
 use crate::setup::{bin, program};
 use crate::support::World;
@@ -272,4 +273,47 @@ fn tokens_are_in_the_keyring_where_there_is_one() {
     let out = command(&["mcp", "logout", "docs"]).output().unwrap();
     assert!(out.status.success());
     assert_eq!(world.read("ring.sign-in-docs"), "");
+}
+
+/// A refresh token works once: a process that renews with one that another has used up would lose the sign-in.
+#[test]
+fn processes_whose_token_has_ended_renew_it_once() {
+    for is_end_known in [true, false] {
+        let server = GuardedServer::start();
+        let world = world(&server);
+        if is_end_known {
+            server.set_lifetime(1);
+        }
+        let login = Login::start(world.command(&["mcp", "login", "docs", "--no-browser"]));
+        browse(&agree(&login.url));
+        let (code, _, errors) = login.end();
+        assert_eq!(code, 0, "{errors}");
+        server.set_lifetime(3600);
+        server.end_access();
+        let before = (server.granted(), server.asked("/token").len());
+        let gate = Gate::default();
+        server.hold(&gate);
+        let call = || {
+            let mut command = world.command(&["tools", "call", "docs.whoami", "--json"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let calls: Vec<Child> = (0..4).map(|_| call()).collect();
+        // One renews, and the others have time to come.
+        wait_for("a renewal", || (server.held() > 0).then_some(()));
+        if !is_end_known {
+            wait_for("all", || (server.asked("/mcp").len() >= 4).then_some(()));
+        }
+        gate.open();
+        let calls: Vec<Output> = calls
+            .into_iter()
+            .map(|child| child.wait_with_output().unwrap())
+            .collect();
+        for call in calls {
+            let called: serde_json::Value = serde_json::from_slice(&call.stdout).unwrap();
+            assert_eq!(called["value"], "you sent Bearer ***", "{called:#}");
+        }
+        let after = (server.granted(), server.asked("/token").len());
+        assert_eq!(after, (before.0 + 1, before.1 + 1), "{is_end_known}");
+    }
 }

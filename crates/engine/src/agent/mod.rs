@@ -6,6 +6,8 @@
 
 mod calls;
 mod chosen;
+mod dispatch;
+mod one_agent;
 mod prepare;
 mod result;
 mod say;

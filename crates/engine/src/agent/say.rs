@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use deft_agents::{ALONE, ANSWER_TO, MODEL, conversation_of, first_message, text_of};
 use deft_base::{hex_digest, run_outputs};
-use deft_model::{
-    Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
-    Step, StepKind, Trigger, Workflow,
-};
+use deft_model::{Failure, InputType, Object, RunOrigin, Skill};
 use deft_store::{NewConversation, RunRow, Write};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::one_agent::{AgentSkill, agent_skill, input};
 use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
 
 /// The longest title that a conversation gets from its first message.
@@ -38,6 +36,8 @@ pub struct Say {
     pub alone: bool,
     /// The model that is to answer, if not the agent's.
     pub model: Option<String>,
+    /// The request that it comes from.
+    pub origin: RunOrigin,
 }
 
 /// The answer to a message.
@@ -163,6 +163,7 @@ impl Engine {
             inputs,
             cause: "message".to_owned(),
             key: say.key.clone(),
+            origin: say.origin.clone(),
             writes: opens.into_iter().chain([asked]).collect(),
             ..Fire::default()
         }
@@ -179,55 +180,21 @@ struct ChatPlace {
 
 /// One agent step that is given the message.
 fn chat_skill(agent: &str, max_steps: u32) -> Skill {
-    let input = |name: &str, required: bool| Input {
-        name: name.to_owned(),
-        kind: InputType::String,
-        required,
-        default: None,
-        description: None,
-        pattern: None,
-        choices: Vec::new(),
-        max_length: None,
-    };
-    let step = Step::new(
-        "agent",
-        StepKind::Agent {
-            instructions: "{{ inputs.message }}".to_owned(),
-            tools: Vec::new(),
-            max_steps: Some(max_steps),
-        },
-    );
-    Skill {
-        id: SkillId::new(CHAT_SKILL),
-        name: CHAT_SKILL.to_owned(),
-        description: "A message of a person".to_owned(),
-        domain: None,
-        dialect: Dialect::Workflow,
-        trigger: Trigger::Manual,
-        timing: None,
-        keywords: Vec::new(),
-        priority: 0,
-        details: Details::default(),
-        required_tools: Vec::new(),
-        body: Body::Steps(Box::new(Workflow {
-            inputs: vec![
-                input("conversation", true),
-                input("message", true),
-                input(ANSWER_TO, false),
-                input(ALONE, false),
-                input(MODEL, false),
-            ],
-            steps: vec![step],
-            outputs: Object::from_iter([("text".to_owned(), json!("{{ agent }}"))]),
-            confirmations: Vec::new(),
-        })),
-        policy: Arc::new(Policy {
-            agent_id: agent.to_owned(),
-            notify_on_completion: false,
-            max_steps,
-            ..Policy::default()
-        }),
-        open: OpenSpec::default(),
-        extra: Object::new(),
-    }
+    let inputs = [
+        ("conversation", true),
+        ("message", true),
+        (ANSWER_TO, false),
+        (ALONE, false),
+        (MODEL, false),
+    ];
+    let inputs = inputs.map(|(name, required)| input(name, InputType::String, required));
+    agent_skill(AgentSkill {
+        id: CHAT_SKILL,
+        description: "A message of a person",
+        agent,
+        inputs: inputs.into(),
+        instructions: "{{ inputs.message }}",
+        tools: Vec::new(),
+        max_steps,
+    })
 }

@@ -103,20 +103,35 @@ async fn call(
             let inputs = inputs.unwrap_or_default();
             engine.skill_run(text("skill"), inputs, &context).await
         }
+        SKILL | GET_SKILL if let Some(id) = engine.served_skill(&args) => {
+            let text = engine.agents().load_served_skill(&id).await?;
+            Ok(Value::String(text))
+        }
         SKILL => {
             let skills = engine.library().all_skills().await;
             Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
         }
         GET_SKILL => engine.page(text("topic")).await,
         USE_SKILL => engine.use_skill(&Value::Object(args), &context).await,
+        // An agent's own call of it is a part of its run and never gets here.
+        _ if context.authority.is_none() => engine.dispatch_agent(args, &context).await,
         _ => Err(Failure::new(
             FailureClass::Invalid,
-            "agents are sent out by agents only",
+            "an agent sends out others by its own call only",
         )),
     }
 }
 
 impl Engine {
+    /// The skill of a server, or the file of it, that a call for a text names.
+    fn served_skill(&self, args: &Object) -> Option<String> {
+        let names = ["skill_name", "topic"].map(|key| args.get(key).and_then(Value::as_str));
+        let name = names.into_iter().flatten().next()?;
+        self.router()
+            .is_skill_of_server(name)
+            .then(|| name.to_owned())
+    }
+
     /// A text about skills, with the stored tools behind them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
         let skills = self.library().all_skills().await;
@@ -200,20 +215,7 @@ impl Engine {
             },
             ..Fire::default()
         };
-        let above = context.key.split_once('/').map(|(run, _)| RunId::new(run));
-        let attention = above.map(|run| self.inner.attention_below(&run));
-        let attention = attention.unwrap_or_default();
-        let admission = Box::pin(self.run(fire, attention.clone())).await;
-        let row = match admission.map_err(|error| failure(&error))? {
-            Admission::Run(row) => row,
-            Admission::Existing(row) if row.status == RunStatus::Done => row,
-            Admission::Existing(row) => {
-                let driven = Box::pin(self.drive_when_due(&row.id, attention)).await;
-                driven.map_err(|error| failure(&error))?;
-                let row = self.finished_row(&row.id).await;
-                row.map_err(|error| failure(&error))?.run().clone()
-            }
-        };
+        let row = self.run_below(fire, context).await?;
         let value = outcome(&row)?;
         let worked = row.outcome == Some(Outcome::Success);
         Ok(if worked && handler(&found.skill).is_some() {
@@ -221,6 +223,25 @@ impl Engine {
         } else {
             value
         })
+    }
+
+    /// Runs something below the run that calls, if a run does. A call that was cut off finds the run that it
+    /// began.
+    pub(super) async fn run_below(&self, fire: Fire, context: &Context) -> Result<RunRow, Failure> {
+        let above = context.key.split_once('/').map(|(run, _)| RunId::new(run));
+        let attention = above.map(|run| self.inner.attention_below(&run));
+        let attention = attention.unwrap_or_default();
+        let admission = Box::pin(self.run(fire, attention.clone())).await;
+        match admission.map_err(|error| failure(&error))? {
+            Admission::Run(row) => Ok(row),
+            Admission::Existing(row) if row.status == RunStatus::Done => Ok(row),
+            Admission::Existing(row) => {
+                let driven = Box::pin(self.drive_when_due(&row.id, attention)).await;
+                driven.map_err(|error| failure(&error))?;
+                let row = self.finished_row(&row.id).await;
+                Ok(row.map_err(|error| failure(&error))?.run().clone())
+            }
+        }
     }
 }
 
@@ -255,7 +276,7 @@ fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failu
 }
 
 /// A run as the result of the call that made it.
-fn outcome(row: &RunRow) -> Result<Value, Failure> {
+pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
     if row.status != RunStatus::Done {
         return Ok(json!({ "run": row.id.as_str(), "status": row.status,
             "waiting_for": row.waits_for() }));

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, ResumeWith, Say};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Effects, Failure, FailureClass, Object, RunOrigin};
 use deft_registry::{FileReport, Snapshot, State};
 use deft_scheduler::{Pool, Scheduler};
 use deft_skillfile::Moment;
@@ -250,6 +250,7 @@ impl Scene {
             answer_to: wish["to"].as_str().map(str::to_owned),
             alone: wish["alone"] == true,
             model: wish["model"].as_str().map(str::to_owned),
+            origin: RunOrigin::default(),
         };
         match self.world.engine.say(say, attention).await {
             Ok(said) => self.conversation = Some(said.conversation),

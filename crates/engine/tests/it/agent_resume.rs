@@ -6,7 +6,7 @@ use deft_store::{ConversationFilter, RunRow};
 use serde_json::{Value, json};
 
 use crate::thinker::{gone, minded, place, says, thinker, wants};
-use crate::world::{World, load};
+use crate::world::{World, from_step, load};
 
 const ACTS: &str = "\
 ---
@@ -170,7 +170,8 @@ async fn a_rerun_begins_at_an_agent_step_or_takes_over_what_it_said() {
     for (from, questions, calls, heard) in cases {
         world.calls.lock().unwrap().clear();
         let engine = &world.engine;
-        let rerun = engine.rerun(&row, Some(from), "cli", Attention::default());
+        let step = from_step(from);
+        let rerun = engine.rerun(&row, &step, Attention::default());
         let again = rerun.await.unwrap().run().clone();
         assert_eq!(again.outcome, Some(Outcome::Success), "{from}");
         assert_eq!(asked.lock().unwrap().len(), questions, "{from}");

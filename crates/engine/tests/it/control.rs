@@ -9,7 +9,7 @@ use deft_store_testkit::Memory;
 use deft_workflow::Answer;
 use serde_json::{Value, json};
 
-use crate::world::{World, fire, load};
+use crate::world::{World, fire, from_step, load};
 
 fn error(row: &RunRow) -> Value {
     serde_json::from_str(row.error.as_deref().unwrap_or("null")).unwrap()
@@ -216,14 +216,13 @@ async fn rerun_from_a_step_reuses_what_came_before() {
         ..Attention::default()
     };
     let row = world.run_with("asks", json!({}), yes.clone()).await;
-    let again = world.engine.rerun(&row, Some("danger"), "rerun", yes).await;
+    let again = world.engine.rerun(&row, &from_step("danger"), yes).await;
     let again = again.unwrap().run().clone();
     assert_eq!(again.outcome, Some(Outcome::Success));
     assert_eq!(again.parent, Some(row.id));
     assert_eq!(world.called(), ["echo", "act", "act"]);
-    let nowhere = world
-        .engine
-        .rerun(&again, Some("dangr"), "rerun", Attention::default());
+    let step = from_step("dangr");
+    let nowhere = world.engine.rerun(&again, &step, Attention::default());
     let nowhere = nowhere.await.unwrap_err();
     assert_eq!(nowhere.to_string(), "skill `asks` has no step `dangr`");
     assert_eq!(nowhere.hint().unwrap(), "did you mean `danger`?");
@@ -391,7 +390,7 @@ async fn a_rerun_that_has_to_wait_reuses_what_came_before_all_the_same() {
         tokio::task::yield_now().await;
     }
     let engine = world.engine.clone();
-    let again = tokio::spawn(async move { engine.rerun(&row, Some("danger"), "rerun", yes).await });
+    let again = tokio::spawn(async move { engine.rerun(&row, &from_step("danger"), yes).await });
     wait_for(&world, |row| row.status == RunStatus::Queued).await;
     let first = wait_for(&world, |row| row.status == RunStatus::Running).await;
     world.engine.cancel(&first.id, "test").await.unwrap();

@@ -9,7 +9,7 @@ use deft_store::prelude::*;
 use deft_store_testkit::Memory;
 use serde_json::{Value, json};
 
-use crate::world::{World, fire};
+use crate::world::{World, fire, from_step};
 
 /// The first step gives back what it was given, secret and all; the second passes it on.
 const PASSES: &str = "name: passes\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - id: get\n    tool: act\n    cache: 300\n    args: {auth: \"{{ secrets.TOKEN }}\"}\n  - id: hand\n    tool: put\n    args: {auth: \"Bearer {{ get.did.auth }}\"}\n";
@@ -62,13 +62,13 @@ async fn a_secret_in_a_step_that_counts_again_is_that_of_the_new_run() {
     let first = world.run("passes", json!({})).await;
     let again = world
         .engine
-        .rerun(&first, Some("hand"), "rerun", Attention::default())
+        .rerun(&first, &from_step("hand"), Attention::default())
         .await
         .unwrap();
     assert_eq!(again.run().outcome, Some(Outcome::Success));
     let third = world
         .engine
-        .rerun(again.run(), Some("hand"), "rerun", Attention::default())
+        .rerun(again.run(), &from_step("hand"), Attention::default())
         .await;
     assert_eq!(third.unwrap().run().outcome, Some(Outcome::Success));
     assert_eq!(world.called(), ["act", "put", "put", "put"]);
@@ -84,7 +84,7 @@ async fn a_secret_of_a_nested_skill_is_known_where_its_result_counts_again() {
     let first = world.run("outer", json!({})).await;
     let again = world
         .engine
-        .rerun(&first, Some("hand"), "rerun", Attention::default())
+        .rerun(&first, &from_step("hand"), Attention::default())
         .await;
     assert_eq!(again.unwrap().run().outcome, Some(Outcome::Success));
     assert_eq!(world.called(), ["act", "put", "put"]);
@@ -112,7 +112,7 @@ async fn a_rerun_that_waits_for_its_turn_can_be_begun_by_another_process() {
     let engine = world.engine.clone();
     let again = tokio::spawn(async move {
         engine
-            .rerun(&first, Some("hand"), "rerun", Attention::default())
+            .rerun(&first, &from_step("hand"), Attention::default())
             .await
     });
     let queued = RunFilter {

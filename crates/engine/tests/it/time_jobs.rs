@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use deft_model::{Effects, Failure, FailureClass, Skill};
+use deft_model::{Effects, Failure, FailureClass, RunOrigin, Skill};
 use deft_skillfile::{Document, Moment, Place, Profile, parse};
 use deft_store::FactFilter;
 use deft_tools::Definition;
@@ -224,7 +224,7 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
             two_calls("The other!", "c", "d"),
             single.as_object().unwrap().clone(),
         ] {
-            engine.queue_task(&job).await.unwrap();
+            engine.queue_task(&job, RunOrigin::default()).await.unwrap();
         }
         let other = elsewhere.then(|| Times::over(file(&folder), &[]));
         let driver = other.as_ref().unwrap_or(&t);
@@ -267,7 +267,11 @@ async fn a_queued_plan_passes_results_on_as_a_record_does() {
         };
         said(&t);
         let job = job.as_object().unwrap();
-        t.world.engine.queue_task(job).await.unwrap();
+        t.world
+            .engine
+            .queue_task(job, RunOrigin::default())
+            .await
+            .unwrap();
         let other = elsewhere.then(|| Times::over(file(&folder), &[]));
         let driver = other.as_ref().unwrap_or(&t);
         said(driver);
@@ -287,7 +291,12 @@ async fn a_job_whose_content_is_lost_leaves_a_fact() {
     let folder = tempfile::tempdir().unwrap();
     let t = Times::over(file(&folder), &[]);
     let job = two_calls("gone", "a", "b");
-    let run = t.world.engine.queue_task(&job).await.unwrap();
+    let run = t
+        .world
+        .engine
+        .queue_task(&job, RunOrigin::default())
+        .await
+        .unwrap();
     let db = rusqlite::Connection::open(folder.path().join("deft.db")).unwrap();
     db.execute("delete from revision", ()).unwrap();
     let other = Times::over(file(&folder), &[]);

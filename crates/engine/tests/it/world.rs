@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use deft_compute::Compute;
 use deft_engine::{
-    Admission, Attention, Clock, Engine, Fire, Options, Parts, PublishedEvent, Skills,
+    Admission, Attention, Clock, Engine, Fire, Options, Parts, PublishedEvent, RerunWith, Skills,
 };
 use deft_model::{Effects, Failure, Object};
 use deft_registry::Snapshot;
@@ -225,6 +225,14 @@ pub(crate) fn fire(skill: &str, inputs: &Value) -> Fire {
         inputs: inputs.as_object().cloned().unwrap_or_default(),
         cause: "cli".to_owned(),
         ..Fire::default()
+    }
+}
+
+/// A rerun that begins with a step.
+pub(crate) fn from_step(step: &str) -> RerunWith {
+    RerunWith {
+        from: Some(step.to_owned()),
+        ..RerunWith::default()
     }
 }
 

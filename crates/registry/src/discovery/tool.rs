@@ -8,39 +8,73 @@ use serde_json::json;
 
 use super::entries::may_use;
 use super::listing::escape;
-use super::offered;
+use super::{offered, one_line};
 use crate::snapshot::Snapshot;
 
 /// The tool with everything there is; `None` when there is nothing to load, as a tool without
 /// choices only confuses.
 pub fn skill_tool(snapshot: &Snapshot) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
-    spec(skills, line, usize::MAX)
+    spec(skills, &[], line, usize::MAX)
+}
+
+/// A skill that an MCP server offers. Its id has the server in it.
+#[derive(Clone, Copy, Debug)]
+pub struct ServedSkill<'a> {
+    /// What a model may pass to load it.
+    pub id: &'a str,
+    /// The server.
+    pub server: &'a str,
+    /// What it is for, as the server says.
+    pub description: &'a str,
+}
+
+/// How a skill of a server is listed: with its origin, so that it cannot be taken for one of this home.
+pub fn served_line(id: &str, server: &str, description: &str) -> String {
+    format!(
+        "  <skill name=\"{}\" from=\"server {}\">{}</skill>\n",
+        escape(id),
+        escape(server),
+        escape(&one_line(description))
+    )
 }
 
 /// The tool as an agent is offered it: with the skills it may use and that `is_available`, the most
-/// important ones first in line where `max_chars` is too little for all, and playbooks by name. `None`
-/// when there are none (S4.14).
+/// important ones first in line where `max_chars` is too little for all, and playbooks by name; then
+/// those of servers. `None` when there are none (S4.14).
 pub fn skill_tool_spec(
     snapshot: &Snapshot,
+    served: &[ServedSkill<'_>],
     agent: &Agent,
     is_available: impl Fn(&Skill) -> bool,
     max_chars: usize,
 ) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill);
     let skills = skills.filter(|skill| may_use(agent, skill) && is_available(skill));
-    spec(skills.collect(), short_line, max_chars)
+    spec(skills.collect(), served, short_line, max_chars)
 }
 
 /// What a model is shown is what it may pass, so names that are not listed are not in the
 /// enumeration either.
-fn spec(mut skills: Vec<&Skill>, line: Line, max_chars: usize) -> Option<ToolSpec> {
-    if skills.is_empty() {
+fn spec(
+    mut skills: Vec<&Skill>,
+    served: &[ServedSkill<'_>],
+    line: Line,
+    max_chars: usize,
+) -> Option<ToolSpec> {
+    if skills.is_empty() && served.is_empty() {
         return None;
     }
     let left_out = shorten(&mut skills, line, max_chars);
-    let list: String = skills.iter().map(|skill| line(skill)).collect();
-    let ids: Vec<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
+    let others = served.iter();
+    let others = others.map(|it| served_line(it.id, it.server, it.description));
+    let list: String = skills
+        .iter()
+        .map(|skill| line(skill))
+        .chain(others)
+        .collect();
+    let ids = skills.iter().map(|skill| skill.id.as_str());
+    let ids: Vec<&str> = ids.chain(served.iter().map(|it| it.id)).collect();
     let mut note = match left_out {
         0 => String::new(),
         1 => " 1 more skill is not listed; use get_skill to find it.".to_owned(),

@@ -130,7 +130,7 @@ fn an_agent_is_shown_what_it_may_use() {
     let mut agent = Agent::new("a");
     assert!(skill_entries(&snapshot, &agent).is_empty());
     assert!(workflow_entries(&snapshot, &agent).is_empty());
-    assert!(skill_tool_spec(&snapshot, &agent, |_| true, 10_000).is_none());
+    assert!(skill_tool_spec(&snapshot, &[], &agent, |_| true, 10_000).is_none());
     agent.allow_skills = true;
     assert_eq!(names(&skill_entries(&snapshot, &agent)), ["alpha", "beta"]);
     assert_eq!(
@@ -155,7 +155,7 @@ fn an_agent_is_shown_what_it_may_use() {
     );
     assert_eq!(&*commands[2].text, "  email.send --to ADDR --body TEXT\n");
     assert_eq!(&*commands[0].text, "  email.draft\n");
-    let spec = skill_tool_spec(&snapshot, &agent, |_| true, 60).unwrap();
+    let spec = skill_tool_spec(&snapshot, &[], &agent, |_| true, 60).unwrap();
     assert_eq!(
         spec.description,
         "Load and invoke a specialized skill. <skills>\n  <skill name=\"alpha\">First &lt;of&gt; all.</skill>\n</skills> 1 more skill is not listed; use get_skill to find it."
@@ -167,7 +167,7 @@ fn an_agent_is_shown_what_it_may_use() {
     let playbook =
         skill_md("gamma", "Third.").replace("---\n\n", "metadata:\n  keywords: [inbox]\n---\n\n");
     world.write("skills/gamma/SKILL.md", playbook);
-    let spec = skill_tool_spec(&load(&world), &agent, |_| true, 10_000).unwrap();
+    let spec = skill_tool_spec(&load(&world), &[], &agent, |_| true, 10_000).unwrap();
     assert_eq!(
         spec.description,
         "Load and invoke a specialized skill. <skills>\n  <skill name=\"alpha\">First &lt;of&gt; all.</skill>\n  <skill name=\"beta\">Second.</skill>\n</skills> The other names are playbooks, which load by themselves."

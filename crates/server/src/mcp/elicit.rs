@@ -6,7 +6,7 @@ use deft_wire::approval::{ApprovalAnswer, ApprovalView};
 use rmcp::RoleServer;
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
+    InputRequest, InputRequests, InputRequiredResult, InputResponses, ProtocolVersion,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Value, json};
@@ -93,11 +93,16 @@ pub(super) fn ask_again(id: &str, message: &str) -> InputRequiredResult {
 
 /// A reply that asks for the answers to the questions of a run.
 pub(super) fn input_required(run: &str, approvals: &[ApprovalView]) -> InputRequiredResult {
+    InputRequiredResult::new(Some(input_requests(approvals)), Some(run.to_owned()))
+}
+
+/// The questions of a run as requests to the client, by their ids.
+pub(super) fn input_requests(approvals: &[ApprovalView]) -> InputRequests {
     let requests = approvals.iter().filter_map(|approval| {
         let request = ElicitRequest::new(form(&approval.message)?);
         Some((approval.id.clone(), InputRequest::Elicitation(request)))
     });
-    InputRequiredResult::new(Some(requests.collect()), Some(run.to_owned()))
+    requests.collect()
 }
 
 /// The answer that a client sent; none if the person gave none.

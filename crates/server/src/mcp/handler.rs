@@ -11,13 +11,14 @@ use deft_service::App;
 use deft_service::offers::{self, SkillOffers};
 use deft_service::relay as relay_service;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -27,7 +28,8 @@ use tokio_util::task::TaskTracker;
 use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
 use super::relay::{self, Relay, Session, Upstream};
-use super::{call, complete, page, prompts, resources, skills};
+use super::tasks::{self, TaskRuns};
+use super::{call, complete, elicit, page, prompts, resources, skills};
 
 /// What a model is told about this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
@@ -43,6 +45,7 @@ pub struct McpServer {
     runs: TaskTracker,
     relay: Arc<Relay>,
     session: Arc<Session>,
+    tasks: Arc<TaskRuns>,
 }
 
 impl McpServer {
@@ -54,6 +57,7 @@ impl McpServer {
             runs: TaskTracker::new(),
             relay: Arc::default(),
             session: Arc::new(Session::new()),
+            tasks: Arc::default(),
             app,
         }
     }
@@ -83,6 +87,11 @@ impl McpServer {
     /// Runs that are under way.
     pub(super) fn tracker(&self) -> &TaskTracker {
         &self.runs
+    }
+
+    /// Runs of tasks that this process drives.
+    pub(super) fn task_runs(&self) -> &Arc<TaskRuns> {
+        &self.tasks
     }
 
     /// Drives a run, which ends even if the client does not wait for it.
@@ -202,7 +211,9 @@ impl ServerHandler for McpServer {
             .enable_resources()
             .enable_resources_list_changed()
             .build();
-        capabilities.extensions = Some(skills::extension());
+        let mut extensions = skills::extension();
+        extensions.extend(tasks::extension());
+        capabilities.extensions = Some(extensions);
         self.add_relayed(&mut capabilities);
         let mut config = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         config.server_info = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
@@ -391,6 +402,31 @@ impl ServerHandler for McpServer {
         };
         let params = request.params.unwrap_or_default();
         self.ask(move |_| work(&offered, &params)).await?
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(self, &request.task_id, &context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(self, request, &context).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let by = elicit::client_name(&context);
+        tasks::cancel(self, request.task_id, by).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -1,7 +1,8 @@
 //! deft as an MCP server, over stdio and over streamable HTTP.
 //!
 //! One handler speaks every revision from 2024-11-05 to 2026-07-28. It offers deft's own tools, skills as tools,
-//! prompts, resources and folders of files, control over runs and questions, and what servers behind deft offer. Not here: what any of it does,
+//! prompts, resources and folders of files, control over runs and questions, long runs as tasks, and what servers
+//! behind deft offer. Not here: what any of it does,
 //! which is in `service`, and the shapes of results, which are in `wire`.
 
 mod approval;
@@ -21,6 +22,7 @@ mod run;
 mod schemas;
 mod skills;
 mod stdio;
+mod tasks;
 
 pub use handler::McpServer;
 pub use http::{McpService, service};

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::elicit::{self, AskBy, ClientAsker, Retry};
 use super::handler::McpServer;
-use super::reply;
+use super::{reply, tasks};
 
 /// How often a run that another process drives is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -66,6 +66,9 @@ pub(super) async fn run(
         Ok(Work::Page(text)) => return Ok(reply::value(text.into()).into()),
         Err(failure) => return Ok(reply::failure(&failure).into()),
     };
+    if tasks::are_known_to(context) {
+        return tasks::run(server, work, context).await;
+    }
     let (sender, receiver) = unbounded_channel();
     let asker = (ask_by == AskBy::Request).then(|| {
         let (peer, name) = (context.peer.clone(), by.clone());

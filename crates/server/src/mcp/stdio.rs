@@ -45,6 +45,7 @@ fn close(app: Arc<App>) {
 async fn serve(app: Arc<App>) -> Done<()> {
     let server = McpServer::new(app);
     let tracker = server.tracker().clone();
+    let tasks = Arc::clone(server.task_runs());
     let running = match server.serve(stdio_pipes()).await {
         Ok(running) => running,
         // The client left before it said anything.
@@ -58,6 +59,7 @@ async fn serve(app: Arc<App>) -> Done<()> {
         }
     };
     let ended = running.waiting().await;
+    tasks.close();
     tracker.close();
     // A run that does not stop in time is resumed by the next start.
     drop(tokio::time::timeout(GRACE, tracker.wait()).await);

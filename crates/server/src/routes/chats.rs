@@ -157,6 +157,7 @@ fn send(call: Call<WaitQuery, ChatRequest>) -> BoxFuture<'static, Done<Answer>> 
     Box::pin(async move {
         let say = Say {
             key: call.key.clone(),
+            origin: call.origin.clone(),
             ..say(call.body.clone())
         };
         let reply = talk::say_and_wait(talk(&call), say, wait_time(&call.query));

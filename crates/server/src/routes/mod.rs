@@ -4,6 +4,7 @@ mod chats;
 mod home;
 mod keys;
 mod people;
+mod remote_skills;
 mod runs;
 mod schedule;
 mod servers;
@@ -23,6 +24,7 @@ pub(crate) fn table() -> Vec<Route> {
         runs::routes(),
         skills::routes(),
         skill_files::routes(),
+        remote_skills::routes(),
         schedule::routes(),
         people::routes(),
         chats::routes(),

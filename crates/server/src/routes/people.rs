@@ -181,7 +181,7 @@ fn show_job(call: &Call) -> Done<JobDocument> {
 }
 
 fn queue(call: &Call<Nothing, JobRequest>) -> Done<JobDocument> {
-    let job = jobs::queue(&call.server.app, &call.body.0)?;
+    let job = jobs::queue(&call.server.app, &call.body.0, call.origin.clone())?;
     Ok(JobDocument { job })
 }
 

@@ -216,6 +216,7 @@ fn rerun(call: Call<WaitQuery, RerunRequest>) -> BoxFuture<'static, Done<Answer>
     let work = RunWork::Rerun {
         id: call.param().to_owned(),
         from: call.body.from,
+        origin: call.origin,
     };
     Box::pin(begin(call.server, work, call.query.wait))
 }

@@ -2,7 +2,9 @@
 
 use deft_service::{schedule, stats};
 use deft_wire::Done;
-use deft_wire::stats::{DaysQuery, OutcomeStats, SlotList, SlotQuery, SpendStats, ToolStats};
+use deft_wire::stats::{
+    DaysQuery, OutcomeStats, SlotList, SlotQuery, SpendStats, ToolStats, ToolStatsQuery,
+};
 use deft_wire::token::TokenScope as Scope;
 
 use crate::route::{Call, Route, Verb};
@@ -31,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/stats/tools",
-            "How often calls of each tool failed lately",
+            "How often calls of each tool failed, as the newest events tell",
             Read,
             tools,
         ),
@@ -53,8 +55,8 @@ fn spending(call: &Call<DaysQuery>) -> Done<SpendStats> {
     stats::spending(&call.server.app, call.query.days)
 }
 
-fn tools(call: &Call) -> Done<ToolStats> {
-    stats::tools(&call.server.app)
+fn tools(call: &Call<ToolStatsQuery>) -> Done<ToolStats> {
+    stats::tools(&call.server.app, call.query.events)
 }
 
 fn slots(call: &Call<SlotQuery>) -> Done<SlotList> {

@@ -91,8 +91,10 @@ pub struct Host {
     pub metrics: Arc<Metrics>,
     /// Whether `/metrics` needs no token on a loopback address.
     pub open_metrics: bool,
-    /// Told when the daemon stops.
+    /// Told when the daemon stops: nothing new begins.
     pub stop: CancellationToken,
+    /// Told when nothing is left to wait for. Until then clients hear that the daemon stops.
+    pub drained: CancellationToken,
 }
 
 /// A server that lives in a daemon.
@@ -100,7 +102,7 @@ pub struct Host {
 pub struct Guest {
     /// Where it listens, or why it does not; none if it is not wanted.
     pub state: Option<ListenerState>,
-    /// Its work, which ends soon after the daemon stops.
+    /// Its work, which ends soon after the daemon has drained.
     pub task: Option<JoinHandle<()>>,
 }
 
@@ -120,9 +122,10 @@ struct Tasks {
     guest: Option<JoinHandle<()>>,
     metrics: Option<JoinHandle<()>>,
     stop: CancellationToken,
+    drained: CancellationToken,
 }
 
-/// How long requests that are under way may take once the daemon stops.
+/// How long requests that are under way may take once no run is.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
 impl Daemon {
@@ -274,6 +277,7 @@ impl Daemon {
             guest: None,
             metrics: None,
             stop,
+            drained: CancellationToken::new(),
         };
         Ok((tasks, is_first_start))
     }
@@ -293,6 +297,7 @@ impl Daemon {
             metrics,
             open_metrics: self.home.config.telemetry.open_metrics,
             stop: tasks.stop.clone(),
+            drained: tasks.drained.clone(),
             runner: tasks.runner.clone(),
         }
     }
@@ -320,7 +325,9 @@ impl Tasks {
     /// Stops everything; true if runs are left that did not end in time.
     async fn stop(mut self) -> bool {
         self.stop.cancel();
-        let guest = async {
+        let work = async {
+            drop(self.serving.await);
+            self.drained.cancel();
             if let Some(guest) = self.guest {
                 // What takes longer ends with this process.
                 drop(tokio::time::timeout(LAST_REQUESTS, guest).await);
@@ -331,8 +338,7 @@ impl Tasks {
                 drop(tokio::time::timeout(LAST_REQUESTS, metrics).await);
             }
         };
-        let (serving, (), ()) = tokio::join!(self.serving, guest, metrics);
-        drop(serving);
+        tokio::join!(work, metrics);
         self.followers.abort_all();
         tokio::time::timeout(Duration::ZERO, self.pool.idle())
             .await

@@ -4,6 +4,7 @@
 //! report is printed.
 
 mod home;
+mod hooks;
 mod models;
 mod server;
 mod skills;
@@ -83,6 +84,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
     models::check(home, found);
     check_daemon(home, found);
     server::check_certificate(home, Timestamp::now(), found);
+    hooks::check(workspace, found);
     // Opening would create what is missing, and a check changes nothing.
     let exists = home.config.store.path.exists();
     let opened = if exists {

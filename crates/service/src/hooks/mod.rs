@@ -1,10 +1,11 @@
 //! Hooks: other programs send signed deliveries, and skills that name the hook run.
 //!
 //! A delivery is checked (`signature.rs`), read (`payload.rs`) and handed to the scheduler, which queues a run per
-//! skill under the key of the delivery. Not here: HTTP.
+//! skill under the key of the delivery. `trial.rs` sends one by hand. Not here: the server that takes deliveries.
 
 mod payload;
 mod signature;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+
+pub use trial::send_trial;
 
 use crate::app::{self, App};
 use crate::workspace::Workspace;
@@ -166,23 +169,51 @@ fn run_of(fire: HookFire) -> HookRun {
     }
 }
 
+/// A skill that names a hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WaitingSkill {
+    /// Its id.
+    pub(crate) skill: String,
+    /// The hook.
+    pub(crate) hook: String,
+}
+
+fn waiting_skills(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
+    let snapshot = workspace.load_kept(&workspace.library()?);
+    let waiting = |loaded: &Arc<LoadedSkill>| {
+        let timing = loaded.skill.timing.as_ref()?;
+        Some(WaitingSkill {
+            skill: loaded.skill.id.to_string(),
+            hook: timing.hook.clone()?,
+        })
+    };
+    Ok(snapshot.skills().filter_map(waiting).collect())
+}
+
+/// Skills that wait for a hook which the configuration does not have.
+pub(crate) fn unknown(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
+    let home = workspace.home_to_read()?;
+    let mut waiting = waiting_skills(workspace)?;
+    waiting.retain(|one| {
+        let mut known = home.config.hooks.iter();
+        known.all(|hook| hook.name != one.hook)
+    });
+    Ok(waiting)
+}
+
 /// The hooks of a home, each with the skills that it fires.
 pub fn list(workspace: &Workspace) -> Done<HookList> {
     let home = workspace.home_to_read()?;
     let secrets = Secrets::new(&home.config);
-    let snapshot = workspace.load_kept(&workspace.library()?);
+    let waiting = waiting_skills(workspace)?;
     let view = |hook: &HookConfig| {
-        let waits = |skill: &&Arc<LoadedSkill>| {
-            let timing = skill.skill.timing.as_ref();
-            timing.and_then(|timing| timing.hook.as_ref()) == Some(&hook.name)
-        };
-        let skills = snapshot.skills().filter(waits);
+        let skills = waiting.iter().filter(|one| one.hook == hook.name);
         HookView {
             name: hook.name.clone(),
             path: format!("/hooks/{}", hook.name),
             scheme: hook.scheme.word().to_owned(),
             events: hook.events.clone(),
-            skills: skills.map(|skill| skill.skill.id.to_string()).collect(),
+            skills: skills.map(|one| one.skill.clone()).collect(),
             problem: secrets.secret(&hook.secret).err(),
         }
     };

@@ -36,12 +36,8 @@ pub(super) fn check(
             let given = needed(request, "webhook-signature")?;
             let given = given.split(' ').filter_map(|one| one.strip_prefix("v1,"));
             let given = given.filter_map(decode_base64);
-            let key = match secret.strip_prefix("whsec_") {
-                Some(rest) => decode_base64(rest).ok_or_else(broken_secret)?,
-                None => secret.as_bytes().to_vec(),
-            };
             verify(
-                &key,
+                &standard_key(secret)?,
                 &[id.as_bytes(), b".", at.as_bytes(), b".", body],
                 given,
             )?;
@@ -80,6 +76,14 @@ pub(super) fn check(
             verify(secret.as_bytes(), &[body], decode_hex(given))?;
             Ok(digest(body))
         }
+    }
+}
+
+/// The key in a secret of Standard Webhooks.
+pub(super) fn standard_key(secret: &str) -> Done<Vec<u8>> {
+    match secret.strip_prefix("whsec_") {
+        Some(rest) => decode_base64(rest).ok_or_else(broken_secret),
+        None => Ok(secret.as_bytes().to_vec()),
     }
 }
 

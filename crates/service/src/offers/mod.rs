@@ -24,6 +24,9 @@ use crate::commands::refusal;
 use crate::runs::StartRun;
 use crate::skills::skill_inputs;
 
+/// The cause of runs that other programs ask for by these offers, as records name it.
+pub const CAUSE: &str = "mcp";
+
 /// All skills at one instant.
 #[derive(Clone)]
 pub struct SkillOffers {
@@ -130,7 +133,7 @@ impl SkillOffers {
             SkillRequest::Run(StartRun {
                 skill: skill.to_owned(),
                 inputs,
-                cause: "mcp".to_owned(),
+                cause: CAUSE.to_owned(),
                 key: None,
                 origin: RunOrigin::default(),
             })

@@ -21,9 +21,6 @@ pub struct OfferedTool {
     pub annotations: ToolAnnotations,
 }
 
-/// Only agents of deft may call it: it sends out another agent below the one that calls.
-const FOR_AGENTS: &str = "dispatch_agent";
-
 /// The overview of all tools, which is built in.
 const CATALOG: &str = "get_tool_catalog";
 
@@ -40,7 +37,7 @@ pub fn own_tools(app: &App) -> Vec<OfferedTool> {
 
 fn is_offered(tool: &ToolInfo) -> bool {
     let name = tool.name.as_str();
-    tool.builtin && (is_own_tool(name) || name == CATALOG) && name != FOR_AGENTS
+    tool.builtin && (is_own_tool(name) || name == CATALOG)
 }
 
 fn offered(tool: ToolInfo) -> OfferedTool {

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, ResumeWith};
-use deft_model::{RunId, RunStatus, WaitKind};
+use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, RerunWith, ResumeWith};
+use deft_model::{RunId, RunOrigin, RunStatus, WaitKind};
 use deft_store::RunRow;
 use deft_wire::run::RunDetail;
 use deft_wire::{Done, Failure};
@@ -39,6 +39,8 @@ pub enum RunWork {
         id: String,
         /// The step to begin with; results of earlier steps are reused.
         from: Option<String>,
+        /// The request that asks for it.
+        origin: RunOrigin,
     },
 }
 
@@ -54,7 +56,7 @@ pub struct Answers {
 /// A run while it is driven.
 pub struct Drive {
     engine: Engine,
-    work: Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>,
+    work: Work,
     events: Receiver<Arc<PublishedEvent>>,
     admitted: Arc<OnceLock<RunId>>,
     ended: Option<Admission>,
@@ -95,22 +97,24 @@ impl DrivenRun {
 
 /// Prepares to drive a run. It begins with the first call of [`Drive::next`].
 pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
-    let admitted = Arc::new(OnceLock::new());
-    let attention = Attention {
-        hear: None,
-        asker: answers.asker,
-        assume_yes: answers.assume_yes,
-        parks: false,
-        admitted: Some(Arc::clone(&admitted)),
+    Drive::new(app, answers, |attention| future(app, work, attention))
+}
+
+/// Prepares to drive a run on that is stored and that no living process drives; none if it is over. One that failed is
+/// over too.
+pub fn drive_on(app: &App, id: &str, by: &str) -> Done<Option<Drive>> {
+    let row = find_row(app, id)?;
+    if row.status == RunStatus::Done {
+        return Ok(None);
+    }
+    let with = ResumeWith {
+        by: by.to_owned(),
+        old_revision: true,
     };
-    let engine = app.engine.clone();
-    Ok(Drive {
-        events: engine.subscribe(),
-        work: future(app, work, attention)?,
-        engine,
-        admitted,
-        ended: None,
-    })
+    let drive = Drive::new(app, Answers::default(), |attention| {
+        Ok(resume(app.engine.clone(), row, with, attention))
+    });
+    drive.map(Some)
 }
 
 /// How often to look whether a run is stored.
@@ -210,20 +214,40 @@ fn future(app: &App, work: RunWork, attention: Attention) -> Done<Work> {
             old_revision,
         } => {
             let row = find_row(app, &id)?;
-            let with = ResumeWith { by, old_revision };
-            Box::pin(async move { engine.resume(&row, &with, attention).await })
+            resume(engine, row, ResumeWith { by, old_revision }, attention)
         }
-        RunWork::Rerun { id, from } => {
+        RunWork::Rerun { id, from, origin } => {
             let row = find_row(app, &id)?;
-            Box::pin(async move {
-                let from = from.as_deref();
-                engine.rerun(&row, from, "rerun", attention).await
-            })
+            let with = RerunWith { from, origin };
+            Box::pin(async move { engine.rerun(&row, &with, attention).await })
         }
     })
 }
 
+fn resume(engine: Engine, row: RunRow, with: ResumeWith, attention: Attention) -> Work {
+    Box::pin(async move { engine.resume(&row, &with, attention).await })
+}
+
 impl Drive {
+    fn new(app: &App, answers: Answers, work: impl FnOnce(Attention) -> Done<Work>) -> Done<Self> {
+        let admitted = Arc::new(OnceLock::new());
+        let attention = Attention {
+            hear: None,
+            asker: answers.asker,
+            assume_yes: answers.assume_yes,
+            parks: false,
+            admitted: Some(Arc::clone(&admitted)),
+        };
+        let engine = app.engine.clone();
+        Ok(Self {
+            events: engine.subscribe(),
+            work: work(attention)?,
+            engine,
+            admitted,
+            ended: None,
+        })
+    }
+
     /// The run, once it is stored.
     pub fn run(&self) -> Option<&RunId> {
         self.admitted.get()

@@ -1,6 +1,6 @@
 //! Runs that are stored: lists, details, events, and what may be done to them from outside.
 
-use deft_engine::{CHAT_SKILL, JOB_SKILL};
+use deft_engine::{CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL};
 use deft_model::RunId;
 use deft_store::{CancelState, PageEnd, RunFilter, RunRow};
 use deft_wire::event::EventView;
@@ -60,7 +60,9 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
         skill: Some(skill.to_owned()),
         ..RunFilter::default()
     };
-    if [CHAT_SKILL, JOB_SKILL].contains(&skill) || ids::last_run(app, filter)?.is_some() {
+    if [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL].contains(&skill)
+        || ids::last_run(app, filter)?.is_some()
+    {
         return Ok(());
     }
     let catalog = SkillCatalog::open(workspace)?;

@@ -11,7 +11,7 @@ mod progress_tests;
 mod runner;
 mod start;
 
-pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, begin, drive, wait};
+pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, begin, drive, drive_on, wait};
 pub use feed::{EventBell, FeedPage, events_after, newest_event, version};
 pub(crate) use history::read_cursor;
 pub use history::{
@@ -21,7 +21,7 @@ pub use history::{
 pub use progress::{Change, Progress};
 pub use runner::{Runner, StartedRun};
 pub use start::{
-    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, caller_origin, dry_run,
+    InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, admit, caller_origin, dry_run,
     planned_steps, prepare, queue, read_input_file, remaining_steps,
 };
 

@@ -172,10 +172,12 @@ pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
 
 /// Stores a run for a daemon.
 pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
-    let start = StartRun {
-        cause: DETACHED.to_owned(),
-        ..start
-    };
+    let cause = DETACHED.to_owned();
+    admit(app, StartRun { cause, ..start })
+}
+
+/// Stores a run that is driven later, by this process or another one.
+pub fn admit(app: &App, start: StartRun) -> Done<RunView> {
     let admitted = app.block_on(app.engine.admit(start.into()));
     view(admitted.map_err(|error| app::failure(&error))?.run())
 }

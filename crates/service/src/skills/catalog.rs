@@ -9,7 +9,7 @@ use deft_engine::FileChange;
 use deft_model::{DisabledReason, Skill, nearest};
 use deft_registry::{LoadedAgent, LoadedSkill, Snapshot};
 use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
-use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
+use deft_store::{Grant, SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Router, ToolLookup};
 use deft_wire::skill::StoredSkill;
 use deft_wire::{Done, Failure};
@@ -18,6 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::view::NEXT;
 use crate::app::{self, App};
 use crate::library::Library;
+use crate::store;
 use crate::workspace::Workspace;
 
 /// The skills of a workspace.
@@ -79,6 +80,15 @@ impl SkillCatalog {
     /// The stored tools of the home.
     pub(crate) fn router(&self) -> Option<&Router> {
         self.home.as_ref().map(|home| home.engine.router())
+    }
+
+    /// The stored answers of the home.
+    pub(super) fn grants(&self) -> Done<Vec<Grant>> {
+        let Some(app) = &self.home else {
+            return Ok(Vec::new());
+        };
+        let grants = app.block_on(app.engine.store().all_grants());
+        grants.map_err(|error| store::failure(&error))
     }
 
     /// All rows of the store, by name.

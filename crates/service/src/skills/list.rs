@@ -4,9 +4,11 @@ use deft_model::Tier;
 use deft_registry::State;
 use deft_registry::discovery::{Query, search};
 use deft_wire::Done;
+use deft_wire::remote_skill::{RefusedSkillView, RemoteSkillView};
 use deft_wire::skill::{SkillList, SkillView, StoredSkill};
 
 use super::catalog::SkillCatalog;
+use super::remote;
 
 /// Which skills are wanted.
 #[derive(Clone, Debug, Default)]
@@ -53,16 +55,40 @@ impl SkillCatalog {
         let records = records
             .into_iter()
             .map(|record| SkillView::Stored(Box::new(record)));
+        let (remote, refused_remote) = self.remote(query)?;
         let unloaded =
             |state: &State| matches!(state, State::Broken { .. } | State::Shadowed { .. });
         let all = self.snapshot.files().iter();
         Ok(SkillListing {
             list: SkillList {
                 skills: files.into_iter().chain(records).collect(),
+                remote,
+                refused_remote,
             },
             file_count: self.snapshot.skill_count(),
             unloaded_files: all.filter(|file| unloaded(&file.state)).count(),
         })
+    }
+}
+
+impl SkillCatalog {
+    /// The skills of servers that fit. They have neither a domain, nor tags, nor a tier: they are read, not run.
+    fn remote(&self, query: &SkillQuery) -> Done<(Vec<RemoteSkillView>, Vec<RefusedSkillView>)> {
+        let is_for_files = query.domain.is_some() || query.tag.is_some() || query.tier.is_some();
+        let Some(router) = self.router().filter(|_| !is_for_files) else {
+            return Ok(Default::default());
+        };
+        let (mut skills, mut refused) = remote::known(router, &self.grants()?, &self.snapshot);
+        skills.retain(|skill| {
+            let all = format!("{} {}", skill.id, skill.description).to_lowercase();
+            let mut words = query.words.iter();
+            words.all(|word| all.contains(&word.to_lowercase()))
+        });
+        skills.truncate(query.limit.unwrap_or(usize::MAX));
+        if !query.words.is_empty() {
+            refused.clear();
+        }
+        Ok((skills, refused))
     }
 }
 

@@ -12,19 +12,27 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::runs::{events_after, newest_event};
 
-/// How many of the newest events are read.
-const NEWEST: u64 = 20_000;
+/// How many of the newest events are read, if nothing else is asked for.
+const NEWEST: u32 = 20_000;
+
+/// The most that are read: it takes about a second.
+const MOST: u32 = 200_000;
 
 /// How many are read at once.
 const PAGE: u32 = 2_000;
 
-/// How often calls of tools failed lately, the most failures first.
-pub fn tools(app: &App) -> Done<ToolStats> {
+/// How often calls of tools failed lately, the most failures first. Counting all events there ever were would take
+/// minutes in an old home, so that the newest are counted, and the answer says whether there are more.
+pub fn tools(app: &App, events: Option<u32>) -> Done<ToolStats> {
     let mut counts = CallCounts::default();
+    let most = u64::from(events.unwrap_or(NEWEST).clamp(1, MOST));
     app.block_on(async {
-        let mut after = newest_event(app).await?.saturating_sub(NEWEST);
+        let mut after = newest_event(app).await?.saturating_sub(most);
+        // Older ones may have been deleted with their runs.
+        counts.complete = after == 0 || events_after(app, 0, 1).await?.last > after;
         loop {
             let page = events_after(app, after, PAGE).await?;
+            counts.events += u64::try_from(page.events.len()).unwrap_or(u64::MAX);
             page.events.iter().for_each(|event| counts.read(event));
             if !page.more {
                 return Ok(());
@@ -44,6 +52,8 @@ struct CallCounts {
     open: HashMap<CallKey, String>,
     tools: BTreeMap<String, ToolFailures>,
     since: Option<Timestamp>,
+    events: u64,
+    complete: bool,
 }
 
 impl CallCounts {
@@ -131,6 +141,8 @@ impl CallCounts {
         tools.sort_by_key(|tool| std::cmp::Reverse(tool.errors));
         ToolStats {
             since: self.since,
+            events: self.events,
+            complete: self.complete,
             tools,
         }
     }

@@ -57,6 +57,7 @@ impl Host {
             answer_to: say.answer_to,
             alone: say.alone,
             model: say.model,
+            origin: say.origin,
         };
         self.follow(attention, listener, |attention| {
             Box::pin(self.engine.say(asked, attention))

@@ -22,7 +22,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use deft_model::{Object, RunId, Usd};
+use deft_model::{Object, RunId, RunOrigin, Usd};
 use deft_wire::Done;
 use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, PromptView};
@@ -62,6 +62,8 @@ pub struct Say {
     pub alone: bool,
     /// The model that is to answer, if not the agent's.
     pub model: Option<String>,
+    /// The request that it comes from.
+    pub origin: RunOrigin,
 }
 
 /// The usage of a chat, for people.

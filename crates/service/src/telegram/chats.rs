@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use deft_model::{FailureClass, RunId, RunStatus};
+use deft_model::{FailureClass, RunId, RunOrigin, RunStatus};
 use deft_store::Error;
 use deft_tools::telegram::{Client, SendOptions};
 use parking_lot::{Mutex, MutexGuard, RwLock};
@@ -375,6 +375,7 @@ impl Shared {
             key: Some(entry.key()),
             alone: false,
             model: None,
+            origin: RunOrigin::default(),
         };
         talk.say(say, attention, Arc::new(|_| {})).await
     }

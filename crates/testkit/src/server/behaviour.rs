@@ -143,7 +143,10 @@ impl Call<'_> {
             changed = true;
         }
         if changed {
-            self.server.announce(self.sink);
+            self.server.announce("tools", self.sink);
+        }
+        if let Some(what) = words["announce"].as_str() {
+            self.server.announce(what, self.sink);
         }
     }
 

@@ -14,6 +14,7 @@
 mod behaviour;
 mod http;
 mod protocol;
+mod skills;
 mod spoil;
 mod state;
 

@@ -115,12 +115,19 @@ impl Server {
             }
             "ping" => result(id, &json!({})),
             "tools/list" => result(id, &self.list(params)),
-            _ => unknown(),
+            method => self
+                .skills_reply(method, id, params)
+                .unwrap_or_else(unknown),
         })
     }
 
     fn capabilities(&self) -> Value {
-        json!({"tools": {"listChanged": self.announces()}})
+        let mut all = json!({"tools": {"listChanged": self.announces()}});
+        if self.has_skills() {
+            all["resources"] = json!({"listChanged": self.announces()});
+            all["extensions"] = json!({"io.modelcontextprotocol/skills": {}});
+        }
+        all
     }
 
     /// Whether the server says when its tools change.
@@ -218,13 +225,14 @@ impl Server {
         receiver.recv().unwrap_or(Value::Null)
     }
 
-    /// Says that the tools have changed.
-    pub(crate) fn announce(&self, sink: &Arc<dyn Sink>) {
+    /// Says that the tools have changed, or the resources.
+    pub(crate) fn announce(&self, what: &str, sink: &Arc<dyn Sink>) {
         if !self.announces() {
             return;
         }
         let subscriptions = lock(&self.subscriptions).clone();
-        let mut notice = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        let mut notice =
+            json!({"jsonrpc": "2.0", "method": format!("notifications/{what}/list_changed")});
         if subscriptions.is_empty() {
             sink.send(&notice);
         }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use deft_model::Failure;
 use jiff::{SignedDuration, Timestamp};
@@ -21,6 +22,8 @@ const OLDEST: SignedDuration = SignedDuration::from_mins(10);
 pub(super) struct Age {
     /// When the server was last asked for its tools by this process.
     asked_at: Mutex<Option<Timestamp>>,
+    /// When the server last listed its skills.
+    skills_at: Mutex<Option<Instant>>,
     /// Whether the server says when its tools change.
     announces: AtomicBool,
     /// Held while tools are listed again, so that many callers need one listing.
@@ -34,6 +37,16 @@ impl Age {
 
     pub(super) fn set_announces(&self, announces: bool) {
         self.announces.store(announces, Ordering::Relaxed);
+    }
+
+    pub(super) fn mark_skills(&self) {
+        *self.skills_at.lock() = Some(Instant::now());
+    }
+
+    /// Whether skills were listed by this process, and not longer ago than this.
+    pub(super) fn has_fresh_skills(&self, ttl: Duration) -> bool {
+        let listed_at = *self.skills_at.lock();
+        listed_at.is_some_and(|at| at.elapsed() < ttl)
     }
 
     fn is_old(&self, now: Timestamp) -> bool {

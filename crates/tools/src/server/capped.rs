@@ -261,6 +261,7 @@ impl Reader {
             return place(event);
         };
         let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
+        let data = message::skills_reply(&data).unwrap_or(data);
         let is_readable = serde_json::from_slice::<ServerJsonRpcMessage>(&data).is_ok();
         if is_readable || !is_message {
             event.data = Some(String::from_utf8_lossy(&data).into_owned());

@@ -131,6 +131,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
             }
             ServerNotification::ResourceListChangedNotification(_) => {
                 self.watch.news.add(News::Resources);
+                self.watch.resources_changed();
             }
             ServerNotification::ResourceUpdatedNotification(it) => {
                 self.watch.news.add(News::Updated(it.params.uri.clone()));

@@ -6,9 +6,9 @@ use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, Serve
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
-use super::Server;
 use super::link::Link;
 use super::vet::{ListedTool, VettedListing};
+use super::{Server, skills};
 use crate::catalog::{Catalog, Era};
 
 /// The most pages, and the most tools, that a server may list.
@@ -35,6 +35,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
     } = vetting;
     tools.retain(|tool| server.options.shows(&tool.name));
     disabled.retain(|tool| server.options.shows(&tool.name));
+    let skills = skills::list(server, link).await;
     let version = info.as_ref().map(|info| info.protocol_version.clone());
     let era = match &version {
         Some(version) if !version.has_initialize() => Era::Modern,
@@ -52,6 +53,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
             .map(|it| shortened(&redaction.owned(format!("{} {}", it.name, it.version)))),
         tools,
         disabled,
+        skills,
     })
 }
 

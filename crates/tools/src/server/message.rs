@@ -19,7 +19,8 @@ pub(super) enum ParsedMessage {
 
 /// Reads one message.
 pub(super) fn read(bytes: &[u8]) -> ParsedMessage {
-    if let Ok(message) = serde_json::from_slice(bytes) {
+    let plain = skills_reply(bytes);
+    if let Ok(message) = serde_json::from_slice(plain.as_deref().unwrap_or(bytes)) {
         return ParsedMessage::Message(Box::new(message));
     }
     let Some(raw) = raw::inspect(bytes) else {
@@ -33,6 +34,24 @@ pub(super) fn read(bytes: &[u8]) -> ParsedMessage {
     } else {
         ParsedMessage::Noise
     }
+}
+
+/// A reply about skills without its `_meta`: with it the protocol library would take the reply for the result of a
+/// tool, and drop the skills. None for everything else, at the price of a search.
+pub(super) fn skills_reply(bytes: &[u8]) -> Option<Vec<u8>> {
+    let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
+    if !has(b"\"_meta\"") || !(has(b"\"skills\"") || has(b"\"skill\"")) {
+        return None;
+    }
+    let mut message: Value = serde_json::from_slice(bytes).ok()?;
+    let result = message.get_mut("result")?.as_object_mut()?;
+    let is_list = result.get("skills").is_some_and(Value::is_array);
+    let is_entry = result.get("skill").is_some_and(Value::is_object);
+    if !is_list && !is_entry {
+        return None;
+    }
+    result.remove("_meta")?;
+    serde_json::to_vec(&message).ok()
 }
 
 /// A list of tools of which only a part cannot be read: one bad tool must not hide the others.
@@ -50,6 +69,28 @@ fn listing(bytes: &[u8], problem: Problem) -> Option<ServerJsonRpcMessage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reply_about_skills_keeps_its_skills() {
+        use rmcp::model::{JsonRpcMessage, ServerResult};
+        for (field, kept) in [
+            ("\"skills\":[]", true),
+            ("\"skill\":{}", true),
+            ("\"content\":[]", false),
+        ] {
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{{field},\"x\":\"\\\"skill\\\"\",\"_meta\":{{\"skills\":1}}}}}}"
+            );
+            let ParsedMessage::Message(message) = read(line.as_bytes()) else {
+                panic!("{line} is a message");
+            };
+            let JsonRpcMessage::Response(response) = *message else {
+                panic!("{line} is a response");
+            };
+            let is_custom = matches!(response.result, ServerResult::CustomResult(_));
+            assert_eq!(is_custom, kept, "{line}");
+        }
+    }
 
     #[test]
     fn a_bad_tool_does_not_hide_a_listing() {

@@ -27,6 +27,7 @@ mod raw;
 mod relay;
 mod resolved;
 mod signing;
+mod skills;
 mod stderr;
 mod stdio;
 mod subscriptions;
@@ -220,6 +221,7 @@ impl Server {
     fn adopt(&self, mut catalog: Catalog, fresh: bool) {
         if fresh {
             self.age.mark((self.environment.now)());
+            self.age.mark_skills();
         }
         let mut seen = HashSet::new();
         // A name that is listed twice means the first.

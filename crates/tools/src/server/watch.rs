@@ -30,6 +30,8 @@ pub(super) struct Watch {
     stderr: Mutex<String>,
     /// The processes behind the connection, if the server is one of ours.
     owner: Mutex<Weak<Owner>>,
+    /// Whether a change of resources is one of skills.
+    resources: AtomicBool,
     /// Keeps the clock of the runtime going while there are calls.
     pub(super) pulse: Pulse,
 }
@@ -45,6 +47,18 @@ impl Watch {
         let owner = self.owner.lock().upgrade();
         if let Some(owner) = owner {
             owner.kill();
+        }
+    }
+
+    /// From now on a change of resources is a reason to list again: skills are resources.
+    pub(super) fn follow_resources(&self) {
+        self.resources.store(true, Ordering::Relaxed);
+    }
+
+    /// The server says that its resources have changed.
+    pub(super) fn resources_changed(&self) {
+        if self.resources.load(Ordering::Relaxed) {
+            self.relist.notify_one();
         }
     }
 

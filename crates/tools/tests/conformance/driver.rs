@@ -14,11 +14,14 @@ use serde_json::{Value, json};
 use crate::relayed;
 
 /// The name of the server.
-const SERVER: &str = "suite";
+pub(crate) const SERVER: &str = "suite";
 /// Where the browser would return to.
 const REDIRECT: &str = "http://127.0.0.1:7777/callback";
 /// A document that some scenarios know.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
+/// The scenarios about skills of servers, and the one in which no skill is opened.
+pub(crate) const SKILLS: &str = "sep-2640-client-";
+const NO_PREFETCH: &str = "sep-2640-client-no-prefetch";
 /// How often a person signs in again before giving up.
 const PATIENCE: usize = 3;
 
@@ -90,6 +93,11 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
     while let Some((_, failure)) = router.listed().await.pop() {
         sign_in(&router, &failure, &mut sign_ins).await?;
     }
+    if scenario.starts_with(SKILLS) {
+        let opened = open_skills(&router, scenario != NO_PREFETCH).await;
+        router.shutdown().await;
+        return opened;
+    }
     for (tool, arguments) in calls(&router, &context) {
         if ASKING.contains(&scenario) {
             relayed::call(&router, SERVER, &tool, &arguments).await;
@@ -106,6 +114,19 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
         }
     }
     router.shutdown().await;
+    Ok(())
+}
+
+/// Lists the skills of the server and opens each with all of its files, as far as they are what is listed.
+pub(crate) async fn open_skills(router: &Router, open: bool) -> Result<(), Failure> {
+    let listing = router.skills(SERVER).await?;
+    for skill in listing.skills.iter().filter(|_| open) {
+        router.read_skill_file(skill, "SKILL.md").await?;
+        let files = skill.listed_files().iter();
+        for file in files.filter(|file| file.path != "SKILL.md") {
+            router.read_skill_file(skill, &file.path).await?;
+        }
+    }
     Ok(())
 }
 

@@ -8,8 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use deft_testkit::referee;
-use serde_json::Value;
+use deft_testkit::{HttpServer, RemoteSkills, Script, referee, skill_md, witness};
+use deft_tools::{Environment, Options, Router, ServerOptions};
+use serde_json::{Value, json};
+
+use crate::driver::{SERVER, SKILLS, open_skills};
 
 fn suite() -> Command {
     let mut command = Command::new(referee("bin/node"));
@@ -115,4 +118,71 @@ fn all_client_scenarios_of_the_revision_with_sessions_pass() {
 #[test]
 fn all_client_scenarios_of_the_revision_without_sessions_pass() {
     judge("2026-07-28", 32);
+}
+
+/// Extensions are in no scored set, so that each of their scenarios is run by name.
+#[test]
+fn skills_of_servers_are_verified_and_not_fetched_ahead() {
+    for (name, check) in [
+        ("no-prefetch", "sep-2640-host-no-prefetch"),
+        ("verify-digest", "sep-2640-host-verify-digest"),
+        ("verify-size", "sep-2640-host-size-mismatch-failure"),
+        ("verify-frontmatter", "sep-2640-host-frontmatter-comparison"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let judged = suite()
+            .args(["client", "--command", &driver()])
+            .args(["--scenario", &format!("{SKILLS}{name}")])
+            .args(["--spec-version", "2026-07-28", "--force", "-o"])
+            .arg(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&judged.stdout).into_owned();
+        let files = checks(folder.path());
+        assert_eq!(files.len(), 1, "{name}: {said}");
+        let checks: Vec<Value> = serde_json::from_slice(&fs::read(&files[0]).unwrap()).unwrap();
+        let failed: Vec<_> = checks
+            .iter()
+            .filter(|it| it["status"] == "FAILURE")
+            .collect();
+        assert!(failed.is_empty(), "{name}: {failed:#?}");
+        // One that was skipped says nothing.
+        let passed = |it: &Value| it["id"] == check && it["status"] == "SUCCESS";
+        assert!(checks.iter().any(passed), "{name}: {checks:#?}");
+    }
+}
+
+/// A client that reads nothing would pass the scenarios of the suite: the same driver reads every file of a skill
+/// that is as listed.
+#[tokio::test]
+async fn a_skill_that_is_as_listed_is_read_to_its_last_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, frontmatter) = skill_md("pdf-processing", "Fill PDF documents", "Read the forms.");
+    let files = [
+        ("SKILL.md", text.as_str()),
+        ("references/FORMS.md", "Forms.\n"),
+    ];
+    let skills =
+        RemoteSkills::new(folder.path(), SERVER).skill("pdf-processing", frontmatter, &files);
+    skills.write();
+    let script = Script::new()
+        .with("era", json!("modern"))
+        .with("skills", skills.path());
+    let arguments = script.write(folder.path(), SERVER);
+    let server = HttpServer::start(&arguments, &[]);
+    let mut options = Options::default();
+    options
+        .servers
+        .insert(SERVER.to_owned(), ServerOptions::url(&server.url));
+    let router = Router::new(options, Environment::default());
+    open_skills(&router, true).await.unwrap();
+    router.shutdown().await;
+    let events = witness(&arguments.witness).into_iter();
+    let reads = events.filter(|event| event.tool == "resources/read");
+    let reads: Vec<Value> = reads.map(|event| event.arguments["uri"].clone()).collect();
+    let both = [
+        "skill://pdf-processing/SKILL.md",
+        "skill://pdf-processing/references/FORMS.md",
+    ];
+    assert_eq!(reads, both);
 }

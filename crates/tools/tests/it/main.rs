@@ -19,6 +19,7 @@ mod public;
 mod runaway;
 mod shell;
 mod sign_in;
+mod skills;
 mod support;
 mod telegram;
 mod trouble;

@@ -32,7 +32,7 @@ use deft_config::Home;
 use deft_service::app::App;
 use deft_service::doctor::ADD_A_MODEL;
 use deft_service::talk::{self, Say, Talk};
-use deft_service::{Lock, seed};
+use deft_service::{Lock, runs, seed};
 use deft_wire::chat::ChatUsage;
 use editor::{Lines, PipedLines, Terminal};
 use session::{CHANNEL, Session};
@@ -115,6 +115,7 @@ impl ChatSetup<'_> {
             answer_to: None,
             alone,
             model: None,
+            origin: runs::caller_origin(),
         };
         if self.args.show_prompt {
             let say = say(text.unwrap_or_default());

@@ -4,6 +4,7 @@ use crate::failure::Done;
 use crate::output::table;
 use crate::terminal::StyledText;
 use crate::when::short;
+use deft_service::runs;
 use deft_service::talk::{Say, describe_usage, dollars};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
 use deft_wire::model::{RunStatus, SpendSubject, visible};
@@ -123,6 +124,7 @@ impl Session {
             answer_to: None,
             alone: self.company.asker.is_none(),
             model: self.model.clone(),
+            origin: runs::caller_origin(),
         };
         self.answer(TurnRequest::Say(say)).await
     }

@@ -83,6 +83,7 @@ fn rerun(
     let work = RunWork::Rerun {
         id: id.to_owned(),
         from: from.map(str::to_owned),
+        origin: runs::caller_origin(),
     };
     watch.drive_and_close(app, work)
 }

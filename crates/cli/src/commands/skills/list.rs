@@ -7,6 +7,7 @@ use deft_wire::model::{Choice, DisabledReason, Tier};
 use deft_wire::skill::{FileSkill, SkillView, StoredSkill};
 use deft_wire::words::disabled_words;
 
+use super::remote;
 use crate::args::{Global, List};
 use crate::failure::Done;
 use crate::output::{Output, counted};
@@ -31,7 +32,9 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
 
 fn print(listing: &SkillListing, output: &Output) -> Done<()> {
     let skills = &listing.list.skills;
-    if skills.is_empty() {
+    if skills.is_empty() && !listing.list.remote.is_empty() {
+        // Those of servers are all there is.
+    } else if skills.is_empty() {
         output.note(if listing.file_count == 0 {
             NO_SKILLS
         } else {
@@ -47,6 +50,7 @@ fn print(listing: &SkillListing, output: &Output) -> Done<()> {
         ];
         output.table(&Table::new(columns, skills.iter().map(row)))?;
     }
+    remote::print_list(&listing.list, output)?;
     note_wrong_tools(skills, output);
     if listing.unloaded_files > 0 {
         output.note(&format!(

@@ -7,6 +7,7 @@ pub(super) mod import;
 pub(super) mod list;
 pub(super) mod new;
 pub(super) mod prompt;
+pub(super) mod remote;
 pub(super) mod show;
 pub(crate) mod switch;
 pub(super) mod validate;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use deft_service::skills::{SkillCatalog, SkillPage};
+use deft_service::skills::{SkillCatalog, SkillPage, is_remote};
 use deft_wire::skill::{
     FileDetails, FileSkill, SkillChange, SkillDocument, SkillView, StoredSkill,
 };
@@ -11,13 +11,16 @@ use deft_wire::skill_policy::PolicyView;
 use deft_wire::words::disabled_words;
 use serde_json::Value;
 
-use super::failure_words;
+use super::{failure_words, remote};
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::fold::fold_markdown;
 use crate::output::Output;
 
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
+    if is_remote(name) {
+        return remote::show(name, global, output);
+    }
     let page = SkillCatalog::open(&global.workspace_of(roots))?.show(name)?;
     if output.json {
         output.document(&SkillDocument { skill: page.skill })?;

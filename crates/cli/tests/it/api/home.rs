@@ -57,49 +57,6 @@ fn delete(api: &Api, path: &str) -> Reply {
 }
 
 #[test]
-fn the_id_of_a_request_is_in_the_journal_of_its_run() {
-    let world = world();
-    let (daemon, api) = started(&world);
-    let id = [("X-Request-Id", "order-7")];
-    let body = json!({"skill": "note", "inputs": {"text": "hi"}});
-    let waited = api.post_with("/api/v1/runs?wait=20", &body, &id);
-    assert_eq!(waited.json()["run"]["request_id"], "order-7");
-    let run = waited.json()["run"]["id"].as_str().unwrap().to_owned();
-    let shown = world.json(&["runs", "show", &run, "--json"]);
-    assert_eq!(shown["run"]["request_id"], "order-7");
-    let exported = api.read(&format!("/api/v1/runs/{run}/export"));
-    assert!(exported["journal"].to_string().contains("order-7"));
-    // A request that does not wait, and one whose client sends no id.
-    let queued = api.post("/api/v1/runs", &body);
-    let given = queued.header("x-request-id").unwrap().to_owned();
-    assert_eq!(queued.json()["run"]["request_id"], json!(given));
-    // Over MCP the id is the same as in the header of the reply.
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"}}});
-    let accept = ("Accept", "application/json, text/event-stream");
-    let hello = api.post_with("/mcp", &call, &[accept]);
-    assert_eq!(hello.status, 200);
-    let session = hello.header("mcp-session-id").unwrap().to_owned();
-    let headers = [
-        accept,
-        ("Mcp-Session-Id", session.as_str()),
-        ("X-Request-Id", "order-8"),
-    ];
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(api.post_with("/mcp", &ready, &headers).status, 202);
-    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-        "name": "skill_run", "arguments": {"skill": "note", "inputs": {"text": "mcp"}}}});
-    assert_eq!(api.post_with("/mcp", &call, &headers).status, 200);
-    let last = world.json(&["runs", "show", "last", "--json"]);
-    assert_eq!(
-        (&last["run"]["cause"], &last["run"]["request_id"]),
-        (&json!("mcp"), &json!("order-8"))
-    );
-    daemon.stop();
-}
-
-#[test]
 fn skill_files_are_created_compared_and_exported() {
     let world = world();
     let (daemon, api) = started(&world);
@@ -230,6 +187,25 @@ fn figures_are_counted() {
         (&json!(1), &json!(0))
     );
     assert_eq!(of("time.now")["error_rate"], 1.0, "{tools:#}");
+    assert_eq!(
+        (&tools["complete"], &tools["events"]),
+        (&json!(true), &json!(8)),
+        "{tools:#}"
+    );
+    // The last run is one call of `time.now`; the call of `log` is older than its events.
+    let own = api.read("/api/v1/runs/last/events");
+    let own = own["events"].as_array().unwrap();
+    let seq = |event: &Value| event["seq"].as_u64().unwrap();
+    let stored = seq(&own[own.len() - 1]) - seq(&own[0]) + 1;
+    let newest = api.read(&format!("/api/v1/stats/tools?events={stored}"));
+    assert_eq!(
+        (&newest["complete"], &newest["events"]),
+        (&json!(false), &json!(own.len())),
+        "{newest:#}"
+    );
+    let named: Vec<&Value> = newest["tools"].as_array().unwrap().iter().collect();
+    assert_eq!(named, [&of("time.now")]);
+    assert_eq!(api.get("/api/v1/stats/tools?events=x").status, 400);
     assert_eq!(api.read("/api/v1/stats/spending")["days"], json!([]));
     assert_eq!(api.get("/api/v1/stats/outcomes?days=x").status, 400);
     let slots = api.read("/api/v1/slots?limit=3");

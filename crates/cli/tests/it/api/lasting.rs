@@ -10,7 +10,8 @@ use super::socket::Socket;
 use crate::daemon::{Daemon, used_home};
 use crate::support::World;
 
-fn with_token(world: &World, api: &Api, name: &str) -> Api {
+/// A client with a token of its own.
+pub(super) fn with_token(world: &World, api: &Api, name: &str) -> Api {
     let added = world.json(&["tokens", "add", name, "--scope", "run", "--json"]);
     Api {
         address: api.address.clone(),

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::ASKING;
 use super::client::Api;
+use super::leaks_mcp;
 use super::socket::Socket;
 use crate::daemon::{Daemon, used_home};
-use crate::mcp_client::{LEGACY, McpClient};
 use crate::support::{World, server};
 
 /// What must not be seen. Each is the content of a file that the configuration refers to.
@@ -84,10 +84,10 @@ fn world() -> World {
 
 /// Everything that was said, with the place where it was said.
 #[derive(Default)]
-struct Spoken(Vec<(String, Vec<u8>)>);
+pub(super) struct Spoken(Vec<(String, Vec<u8>)>);
 
 impl Spoken {
-    fn add(&mut self, place: impl Into<String>, text: impl AsRef<[u8]>) {
+    pub(super) fn add(&mut self, place: impl Into<String>, text: impl AsRef<[u8]>) {
         self.0.push((place.into(), text.as_ref().to_vec()));
     }
 
@@ -160,7 +160,13 @@ fn ask_everything(api: &Api, run: &str, spoken: &mut Spoken) {
         asked += 1;
     }
     assert!(asked > 25, "{asked}");
-    spoken.add("metrics", api.get("/metrics").body);
+    let metrics = String::from_utf8(api.get("/metrics").body).unwrap();
+    let failed = "status=\"error\"";
+    assert!(
+        metrics.contains("skill=\"leaking\"") && metrics.contains(failed),
+        "{metrics}"
+    );
+    spoken.add("metrics", metrics);
 }
 
 fn follow_everything(api: &Api, spoken: &mut Spoken) {
@@ -181,43 +187,6 @@ fn follow_everything(api: &Api, spoken: &mut Spoken) {
         said.extend(&bytes[..read]);
     }
     spoken.add("server-sent events", said);
-}
-
-fn talk_mcp(world: &World, spoken: &mut Spoken) {
-    let mut client = McpClient::legacy(world, LEGACY, &json!({}));
-    for (list, key, read, name) in [
-        ("resources/list", "resources", "resources/read", "uri"),
-        ("prompts/list", "prompts", "prompts/get", "name"),
-    ] {
-        let listed = client.request(list, json!({}));
-        spoken.add(list, listed.to_string());
-        for one in listed[key].as_array().into_iter().flatten().take(50) {
-            let asked = client.send(read, json!({name: one[name]}));
-            spoken.add(
-                format!("{read} {}", one[name]),
-                client.response(asked).to_string(),
-            );
-        }
-    }
-    spoken.add(
-        "tools/list",
-        client.request("tools/list", json!({})).to_string(),
-    );
-    for (tool, arguments) in [
-        ("skill_run", json!({"skill": "leaking"})),
-        ("skill_run", json!({"skill_name": "leaking"})),
-        ("get_skill", json!({"name": "leaking"})),
-        ("run_list", json!({})),
-        ("get_tool_catalog", json!({})),
-        ("leaking", json!({})),
-    ] {
-        let asked = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
-        spoken.add(
-            format!("tools/call {tool}"),
-            client.response(asked).to_string(),
-        );
-    }
-    client.close();
 }
 
 fn use_the_command_line(world: &World, run: &str, spoken: &mut Spoken) {
@@ -334,7 +303,8 @@ fn no_interface_shows_a_secret() {
     let hook = api.send("POST", "/hooks/deploys", &json, b"{}");
     assert_eq!(hook.status, 401);
     spoken.add("a hook", hook.body);
-    talk_mcp(&world, &mut spoken);
+    leaks_mcp::talk_over_stdio(&world, &mut spoken);
+    leaks_mcp::talk_over_http(&api, &mut spoken);
     use_the_command_line(&world, run, &mut spoken);
     spoken.add("server.json", world.read("home/server.json"));
     spoken.add("the daemon", daemon.stop());

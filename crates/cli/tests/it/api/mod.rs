@@ -1,16 +1,25 @@
 //! The API of a running `deft up`, over real sockets.
 
 mod access;
+mod chats;
 pub(crate) mod client;
 mod feed;
+mod health;
 mod home;
 mod hooks;
+mod hooks_by_hand;
+mod hooks_test;
 mod hostile;
 mod hostile_feed;
 mod hostile_requests;
 mod lasting;
 mod leaks;
+mod leaks_mcp;
+mod mcp_http;
+mod mcp_streams;
 mod referee;
+mod remote_skills;
+mod request_ids;
 mod routes;
 mod snippet;
 mod socket;

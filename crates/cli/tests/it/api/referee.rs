@@ -24,6 +24,21 @@ const LEFT_OUT: [&str; 3] = [
     "/api/v1/servers/import",
 ];
 
+/// What `make api-fuzz` promises.
+const ENOUGH: usize = 20_000;
+
+/// How many requests the referee says it has made up, each of which it sent.
+fn count_requests(text: &str) -> usize {
+    let line = text.lines().find(|line| line.contains(" generated"));
+    let line = line.unwrap_or_else(|| panic!("no count: {text}"));
+    line.split_whitespace()
+        .next()
+        .unwrap()
+        .replace(',', "")
+        .parse()
+        .unwrap()
+}
+
 #[test]
 fn every_reply_is_as_the_document_describes_it() {
     // How many requests per operation; there are about a hundred operations.
@@ -67,6 +82,10 @@ fn every_reply_is_as_the_document_describes_it() {
     }
     let errors = String::from_utf8_lossy(&judged.stderr);
     assert!(judged.status.success(), "{text}\n{errors}");
+    let sent = count_requests(&text);
+    if many.is_some() {
+        assert!(sent >= ENOUGH, "only {sent} requests were sent");
+    }
     assert_eq!(api.get("/healthz").status, 200);
     daemon.stop();
 }

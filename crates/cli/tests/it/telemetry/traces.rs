@@ -168,6 +168,11 @@ fn a_run_that_another_process_resumes_is_one_trace() {
     wait_for("the second call", || {
         witness(&log).iter().find(|it| it.tool == "slow").map(drop)
     });
+    // What a call without effects returned is stored a little later.
+    wait_for("the first result", || {
+        let shown = world.json(&["runs", "show", "last", "--json"]);
+        (shown["run"]["steps"][1]["status"] == "running").then_some(())
+    });
     killed.kill().unwrap();
     killed.wait().unwrap();
     // The tool answers now.

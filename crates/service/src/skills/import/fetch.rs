@@ -8,11 +8,13 @@ use deft_registry::{MAX_FILE_BYTES, read_text};
 use deft_skillfile::slug;
 use deft_wire::{Done, Failure};
 
+use super::super::remote;
 use super::gather::GatheredSkills;
 use super::scratch::{Labels, ScratchFolder};
 use super::source::{ArchiveKind, Repository, Source};
 use super::unpack::{Limits, unpack};
 use super::{crontab, git};
+use crate::runtime;
 use crate::workspace::Workspace;
 
 /// Temporary folders live as long as this value.
@@ -48,6 +50,7 @@ impl<'a> Fetcher<'a> {
             }
             Source::Archive(path, kind) => self.gather_archive(path, *kind, gathered),
             Source::Repository(repository) => self.gather_repository(repository, gathered),
+            Source::Remote(id) => self.gather_remote(id, gathered),
             Source::CrontabFile(path) => {
                 let text = read_text(path, MAX_FILE_BYTES);
                 let text = text.map_err(|problem| Failure::file(path, "read", &problem))?;
@@ -94,6 +97,22 @@ impl<'a> Fetcher<'a> {
         let short = cloned.commit.chars().take(10).collect::<String>();
         self.tell(&format!("cloned {} at {short}", repository.label));
         self.gather_folder(cloned.folder, &repository.label, gathered)?;
+        self.folders.push(scratch);
+        Ok(())
+    }
+
+    /// Copies a skill of a server. Every file was compared with the list of the server.
+    fn gather_remote(&mut self, id: &str, gathered: &mut GatheredSkills<'_>) -> Done<()> {
+        let (skill, files) = runtime::start()?.block_on(remote::download(self.workspace, id))?;
+        let scratch = ScratchFolder::create()?;
+        let folder = scratch.path().join(skill.name());
+        for (path, content) in files {
+            let path = folder.join(path);
+            let parent = path.parent().unwrap_or(&folder);
+            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, content));
+            written.map_err(|problem| Failure::file(&path, "write", &problem))?;
+        }
+        self.gather_folder(folder, &format!("mcp:{id}"), gathered)?;
         self.folders.push(scratch);
         Ok(())
     }

@@ -22,6 +22,8 @@ pub(super) enum Source {
     Path(PathBuf),
     Archive(PathBuf, ArchiveKind),
     Repository(Repository),
+    /// A skill of an MCP server, by its id.
+    Remote(String),
     CrontabFile(PathBuf),
     /// The crontab of the user, as `crontab -l` prints it.
     UserCrontab,
@@ -60,6 +62,9 @@ impl Source {
         };
         if text == "crontab" {
             return Ok(Self::UserCrontab);
+        }
+        if let Some(id) = text.strip_prefix("mcp:") {
+            return Ok(Self::Remote(id.to_owned()));
         }
         if let Some(rest) = text.strip_prefix("github:") {
             return github(text, rest).map(Self::Repository);
@@ -187,7 +192,8 @@ fn checked_reference(reference: Option<&str>, label: &str) -> Done<Option<String
 fn bad_source(label: &str) -> Failure {
     let message = format!("`{label}` is not a source that deft can import");
     Failure::input("bad_source", message).hint(
-        "write a file, a folder, an archive, `github:owner/repository[/path][@ref]`, a git address, or `crontab`",
+        "write a file, a folder, an archive, `github:owner/repository[/path][@ref]`, a git address, `mcp:SERVER/NAME`, or \
+         `crontab`",
     )
 }
 

@@ -1,0 +1,86 @@
+//! What a client asks about a task: how it stands, to pass on answers, to stop it.
+
+use deft_service::doorbell::{self, Ring};
+use deft_service::{App, Lock, approvals, runs};
+use deft_wire::FailureKind;
+use jiff::Timestamp;
+use rmcp::model::{GetTaskResult, InputResponses, UpdateTaskParams};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+
+use super::follow;
+use super::state::{TaskRun, internal};
+use crate::mcp::elicit;
+use crate::mcp::handler::McpServer;
+
+/// The run of a task as it stands.
+pub(super) async fn look(server: &McpServer, id: &str) -> Result<TaskRun, ErrorData> {
+    let id = id.to_owned();
+    server.ask(move |app| TaskRun::read(app, &id)).await?
+}
+
+/// How a task stands. A run that was left behind goes on if there is no daemon to see to it.
+pub(in crate::mcp) async fn get(
+    server: &McpServer,
+    id: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<GetTaskResult, ErrorData> {
+    let run = look(server, id).await?;
+    if run.lacks_driver() && server.ask(|app| Lock::holder(app.home()).is_none()).await? {
+        follow::go_on(server, id, &elicit::client_name(context)).await?;
+    }
+    let task = run.describe(elicit::ask_by(context), Timestamp::now());
+    Ok(GetTaskResult::new(task))
+}
+
+/// Passes on the answers of the person. What answers no open question is ignored.
+pub(in crate::mcp) async fn update(
+    server: &McpServer,
+    request: UpdateTaskParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<(), ErrorData> {
+    let by = elicit::client_name(context);
+    let (id, name) = (request.task_id.clone(), by.clone());
+    let responses = request.input_responses;
+    let answered = server.ask(move |app| answer(app, &id, &responses, &name));
+    if answered.await?? {
+        follow::go_on(server, &request.task_id, &by).await?;
+    }
+    Ok(())
+}
+
+/// Whether a question was answered.
+fn answer(app: &App, id: &str, responses: &InputResponses, by: &str) -> Result<bool, ErrorData> {
+    let run = TaskRun::read(app, id)?;
+    let mut is_answered = false;
+    for question in &run.questions {
+        let response = responses.get(&question.id);
+        let Some(answer) = response.and_then(elicit::read_response) else {
+            continue;
+        };
+        match approvals::answer(app, &question.id, answer, false, by) {
+            Ok(_) => is_answered = true,
+            // Another answer came first, and counts.
+            Err(failure) if failure.kind == FailureKind::Input => {}
+            Err(failure) => return Err(internal(failure)),
+        }
+    }
+    Ok(is_answered)
+}
+
+/// Cancels the run of a task. One that is over stays as it is.
+pub(in crate::mcp) async fn cancel(
+    server: &McpServer,
+    id: String,
+    by: String,
+) -> Result<(), ErrorData> {
+    let cancelled = server.ask(move |app| {
+        if TaskRun::read(app, &id)?.is_over() {
+            return Ok(());
+        }
+        runs::cancel(app, &id, &by).map_err(internal)?;
+        doorbell::ring(app.home(), Ring::Work);
+        Ok(())
+    });
+    cancelled.await?
+}

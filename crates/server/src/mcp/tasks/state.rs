@@ -1,0 +1,219 @@
+//! A task as its run says it.
+
+use std::time::Duration;
+
+use deft_service::{App, approvals, offers, runs};
+use deft_wire::approval::ApprovalView;
+use deft_wire::mcp::SkillRun;
+use deft_wire::model::{Outcome, RunStatus};
+use deft_wire::run::{RunDetail, StepStatus, StepView};
+use deft_wire::{Done, Failure, FailureKind};
+use jiff::Timestamp;
+use rmcp::ErrorData;
+use rmcp::model::{DetailedTask, JsonObject, Task, TaskPayload, TaskStatus};
+use serde_json::Value;
+
+use crate::mcp::elicit::AskBy;
+use crate::mcp::{elicit, reply};
+
+/// How often a client should ask for a run that is at work.
+const POLL: Duration = Duration::from_secs(1);
+
+/// How seldom it should ask for a run that lets time pass: others may cancel it.
+const LONGEST_POLL: Duration = Duration::from_secs(30);
+
+/// A run with its open questions, as it is stored.
+pub(super) struct TaskRun {
+    pub(super) detail: RunDetail,
+    pub(super) questions: Vec<ApprovalView>,
+}
+
+impl TaskRun {
+    /// Reads the run of a task. A run that no client of MCP has started is not a task.
+    pub(super) fn read(app: &App, id: &str) -> Result<Self, ErrorData> {
+        let run = Self::find(app, id).map_err(|failure| match failure.kind {
+            FailureKind::Input => unknown(id),
+            FailureKind::Unsuccessful | FailureKind::Interrupted | FailureKind::Internal => {
+                internal(failure)
+            }
+        })?;
+        // Commands also take the beginning of an id, and `last`.
+        let is_same = run.detail.run.id.as_str() == id;
+        if is_same && run.detail.run.cause == offers::CAUSE {
+            Ok(run)
+        } else {
+            Err(unknown(id))
+        }
+    }
+
+    fn find(app: &App, id: &str) -> Done<Self> {
+        let detail = runs::show(app, id)?;
+        let mut questions = approvals::list(app, false)?;
+        questions.retain(|question| question.run == detail.run.id);
+        Ok(Self { detail, questions })
+    }
+
+    /// Whether nothing follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.detail.run.status == RunStatus::Done
+    }
+
+    /// Whether the run cannot go on without an answer.
+    pub(super) fn is_asking(&self) -> bool {
+        self.detail.run.status == RunStatus::Waiting && !self.questions.is_empty()
+    }
+
+    /// Whether nothing is at work: the run waits for time, an answer or a tool.
+    pub(super) fn is_resting(&self) -> bool {
+        let steps = || self.detail.steps.iter().map(|step| step.status);
+        match self.detail.run.status {
+            RunStatus::Waiting => true,
+            RunStatus::Running => {
+                steps().all(|status| status != StepStatus::Running)
+                    && steps().any(|status| status == StepStatus::Waiting)
+            }
+            RunStatus::Queued | RunStatus::Done => false,
+        }
+    }
+
+    /// Whether a call need not wait for more: the run is over, or rests. One that has just asked is about to be parked.
+    pub(super) fn is_settled(&self) -> bool {
+        let parks_soon = !self.questions.is_empty() && !self.is_asking();
+        self.is_over() || self.is_resting() && !parks_soon
+    }
+
+    /// Whether no process drives the run, although nothing but a driver is missing.
+    pub(super) fn lacks_driver(&self) -> bool {
+        match self.detail.run.status {
+            RunStatus::Queued => true,
+            RunStatus::Waiting => self.questions.is_empty(),
+            RunStatus::Running => self.detail.owner_gone == Some(true),
+            RunStatus::Done => false,
+        }
+    }
+
+    /// The run, as a call returns it.
+    pub(super) fn skill_run(&self) -> SkillRun {
+        SkillRun::new(self.detail.run.clone(), self.questions.clone())
+    }
+
+    /// The task, for a client whose person can be asked like this.
+    pub(super) fn describe(&self, ask_by: AskBy, now: Timestamp) -> DetailedTask {
+        let run = &self.detail.run;
+        let can_ask = ask_by != AskBy::Nothing;
+        let changed = self.last_change().to_string();
+        let mut task = Task::new(
+            run.id.as_str(),
+            TaskStatus::Working,
+            run.admitted_at.to_string(),
+            changed,
+        )
+        .with_status_message(self.message(can_ask));
+        task.poll_interval_ms = (!self.is_over()).then(|| self.poll_interval(now));
+        DetailedTask::new(task, self.payload(can_ask))
+    }
+
+    fn payload(&self, can_ask: bool) -> TaskPayload {
+        match self.detail.run.outcome {
+            Some(Outcome::Cancelled) => TaskPayload::Cancelled,
+            Some(
+                Outcome::Success
+                | Outcome::Error
+                | Outcome::Skipped
+                | Outcome::Missed
+                | Outcome::Blocked
+                | Outcome::Interrupted,
+            ) => TaskPayload::Completed {
+                result: self.result(),
+            },
+            None if can_ask && !self.questions.is_empty() => TaskPayload::InputRequired {
+                input_requests: elicit::input_requests(&self.questions),
+            },
+            None => TaskPayload::Working,
+        }
+    }
+
+    /// The result of the call. A run that failed has one too: tasks fail only by faults of the protocol.
+    fn result(&self) -> JsonObject {
+        let result = serde_json::to_value(reply::run(&self.skill_run()));
+        match result {
+            Ok(Value::Object(fields)) => fields,
+            // A result is made of texts and numbers, so it can always be written.
+            Ok(_) | Err(_) => JsonObject::new(),
+        }
+    }
+
+    fn message(&self, can_ask: bool) -> String {
+        let run = &self.detail.run;
+        match (run.status, self.questions.first()) {
+            (RunStatus::Done, _) => match (&run.error, run.outcome) {
+                (Some(error), _) => error.message.clone(),
+                (None, Some(outcome)) => format!("ended: {outcome}"),
+                (None, None) => "ended".to_owned(),
+            },
+            (RunStatus::Queued | RunStatus::Waiting | RunStatus::Running, Some(question)) => {
+                let (id, text) = (&question.id, &question.message);
+                if can_ask {
+                    format!("waits for an answer: {text}")
+                } else {
+                    format!("waits for an answer, which `approval_answer` takes for `{id}`: {text}")
+                }
+            }
+            (RunStatus::Queued, None) => "waits for its turn".to_owned(),
+            (RunStatus::Waiting, None) => {
+                let what = run.waiting_for.as_deref().unwrap_or("its turn");
+                format!("waits for {what}")
+            }
+            (RunStatus::Running, None) => self.position(),
+        }
+    }
+
+    /// The step that the run is at, in words.
+    fn position(&self) -> String {
+        let waits = self.waiting_steps().find_map(|step| {
+            let reason = step.reason.as_ref()?;
+            Some(format!("`{}` waits {reason}", step.id))
+        });
+        match (waits, self.detail.position()) {
+            (Some(waits), _) => waits,
+            (None, Some(at)) => format!("step {} of {}", at.number, at.total),
+            (None, None) => "at work".to_owned(),
+        }
+    }
+
+    fn waiting_steps(&self) -> impl Iterator<Item = &StepView> {
+        let steps = self.detail.steps.iter();
+        steps.filter(|step| step.status == StepStatus::Waiting)
+    }
+
+    /// The newest instant that the record of the run has.
+    fn last_change(&self) -> Timestamp {
+        let run = &self.detail.run;
+        let steps = self.detail.steps.iter().filter_map(|step| {
+            let took = Duration::from_millis(step.duration_ms.unwrap_or_default());
+            step.started_at?.checked_add(took).ok()
+        });
+        let asked = self.questions.iter().map(|question| question.asked_at);
+        let own = run.started_at.into_iter().chain(run.finished_at);
+        let newest = own.chain(steps).chain(asked).max();
+        newest.map_or(run.admitted_at, |newest| newest.max(run.admitted_at))
+    }
+
+    /// After how many milliseconds it is worth to ask again.
+    fn poll_interval(&self, now: Timestamp) -> u64 {
+        let until = self.waiting_steps().filter_map(|step| step.until).min();
+        let rest = until.filter(|_| self.is_resting());
+        let rest = rest.and_then(|until| Duration::try_from(until.duration_since(now)).ok());
+        let rest = rest.unwrap_or(POLL).clamp(POLL, LONGEST_POLL);
+        u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+fn unknown(id: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("unknown task `{id}`"), None)
+}
+
+/// A fault of deft while it carried out a request about a task.
+pub(super) fn internal(failure: Failure) -> ErrorData {
+    ErrorData::internal_error(failure.message, None)
+}

@@ -1,0 +1,47 @@
+//! Hooks: whether their secrets can be read, and whether skills and hooks know each other.
+
+use super::Findings;
+use crate::hooks;
+use crate::workspace::Workspace;
+
+/// Nothing is said where there are no hooks and no skill names one.
+pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
+    let Ok(list) = hooks::list(workspace) else {
+        // The configuration or the skills cannot be read, which other checks say.
+        return;
+    };
+    for hook in &list.hooks {
+        let name = &hook.name;
+        match &hook.problem {
+            None => found.good(
+                "hooks.secret",
+                format!("the secret of `{name}` can be read"),
+            ),
+            Some(why) => {
+                let message = format!("the secret of `{name}` cannot be read: {why}");
+                let hint =
+                    "store it where `secret` of the hook says; deliveries are refused until then";
+                found.bad("hooks.secret", message, Some(hint.to_owned()));
+            }
+        }
+        found.about(name);
+        if hook.skills.is_empty() {
+            let hint = format!(
+                "write `trigger_config: {{hook: {name}}}` into a skill, or remove the hook"
+            );
+            found.note(
+                "hooks.skills",
+                format!("no skill waits for `{name}`"),
+                &hint,
+            );
+            found.about(name);
+        }
+    }
+    for waiting in hooks::unknown(workspace).unwrap_or_default() {
+        let (skill, hook) = (&waiting.skill, &waiting.hook);
+        let message = format!("`{skill}` waits for `{hook}`, and there is no such hook");
+        let hint = format!("add a section `[hooks.{hook}]` to the configuration");
+        found.bad("hooks.skills", message, Some(hint));
+        found.about(skill);
+    }
+}

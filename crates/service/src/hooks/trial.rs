@@ -1,0 +1,202 @@
+//! A delivery by hand: signed as the sender of a hook would sign it, and posted to the daemon that is up.
+//!
+//! It takes the same way as a delivery of a stranger, so that what it shows is what a sender gets.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use deft_config::{HookConfig, HookScheme, Secrets};
+use deft_tools::webhook::{self, DeliveryAnswer};
+use deft_tools::{Secret, SecretSource};
+use deft_wire::hook::HookReceipt;
+use deft_wire::problem::ProblemView;
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+use ring::hmac::{self, HMAC_SHA256, Key};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::signature;
+use crate::workspace::Workspace;
+use crate::{listener, runtime};
+
+/// The status of a delivery that was taken.
+const TAKEN: u16 = 202;
+
+/// The kind of a delivery of GitHub with which it tests hooks itself.
+const PING: &str = "ping";
+
+/// Sends a delivery to a hook, with this body or one of deft's own.
+pub fn send_trial(
+    workspace: &Workspace,
+    name: &str,
+    payload: Option<Vec<u8>>,
+) -> Done<HookReceipt> {
+    let home = workspace.home_to_read()?;
+    let hook = home.config.hooks.iter().find(|hook| hook.name == name);
+    let Some(hook) = hook else {
+        let message = format!("there is no hook `{name}`");
+        return Err(Failure::input("unknown_hook", message).hint(
+            "`deft hooks list` shows them; a section `[hooks.NAME]` of the configuration makes one",
+        ));
+    };
+    let secret = Secrets::new(&home.config).secret(&hook.secret);
+    let secret = secret.map_err(|why| {
+        let message = format!("the secret of `{name}` cannot be read: {why}");
+        Failure::input("hook_secret", message)
+            .hint("store it where `secret` of the hook says, for this command and for `deft up`")
+    })?;
+    let url = listener::find(&home.path).and_then(|state| state.url);
+    let url = url.ok_or_else(|| {
+        let message = "no daemon is up that takes deliveries";
+        Failure::input("not_up", message).hint("start `deft up`; `deft doctor` says what is wrong")
+    })?;
+    let body = payload.unwrap_or_else(|| own_body(hook));
+    let headers = sign(hook, secret.expose(), &body, Timestamp::now())?;
+    let address = format!("{url}/hooks/{name}");
+    let sent = runtime::start()?.block_on(webhook::deliver(&address, body, &headers));
+    let answer = sent.map_err(|failure| {
+        let message = format!("the delivery did not arrive: {}", failure.message);
+        Failure::input("not_up", message).maybe_hint(failure.hint)
+    })?;
+    read_answer(name, &answer)
+}
+
+/// A body that differs from all others: a delivery with the same one would fire nothing.
+fn own_body(hook: &HookConfig) -> Vec<u8> {
+    let kind = hook.events.first().map_or("test", String::as_str);
+    let id = format!("test_{}", Uuid::now_v7().simple());
+    json!({"id": id, "type": kind, "test": true})
+        .to_string()
+        .into_bytes()
+}
+
+/// The headers with which the sender of a hook proves who it is.
+fn sign(
+    hook: &HookConfig,
+    secret: &str,
+    body: &[u8],
+    now: Timestamp,
+) -> Done<Vec<(String, Secret)>> {
+    let at = now.as_second().to_string();
+    let own = secret.as_bytes();
+    let headers = match hook.scheme {
+        HookScheme::Standard => {
+            let id = format!("msg_{}", Uuid::now_v7().simple());
+            let content = [id.as_bytes(), b".", at.as_bytes(), b".", body].concat();
+            let key = signature::standard_key(secret)?;
+            let signature = format!("v1,{}", STANDARD.encode(hmac(&key, &content)));
+            vec![
+                ("webhook-id", id),
+                ("webhook-timestamp", at),
+                ("webhook-signature", signature),
+            ]
+        }
+        HookScheme::Github => {
+            let kind = hook.events.first().map_or(PING, String::as_str);
+            vec![
+                (
+                    "X-Hub-Signature-256",
+                    format!("sha256={}", hex(&hmac(own, body))),
+                ),
+                ("X-GitHub-Event", kind.to_owned()),
+                ("X-GitHub-Delivery", Uuid::now_v7().to_string()),
+            ]
+        }
+        HookScheme::Stripe => {
+            let content = [at.as_bytes(), b".", body].concat();
+            let signature = hex(&hmac(own, &content));
+            vec![("Stripe-Signature", format!("t={at},v1={signature}"))]
+        }
+        HookScheme::Plain => vec![(hook.header.as_str(), hex(&hmac(own, body)))],
+    };
+    let headers = headers.into_iter();
+    Ok(headers
+        .map(|(name, value)| (name.to_owned(), Secret::new(value)))
+        .collect())
+}
+
+fn hmac(key: &[u8], content: &[u8]) -> Vec<u8> {
+    let key = Key::new(HMAC_SHA256, key);
+    hmac::sign(&key, content).as_ref().to_vec()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_answer(name: &str, answer: &DeliveryAnswer) -> Done<HookReceipt> {
+    let unreadable = |problem: serde_json::Error| {
+        let message = format!(
+            "the hook `{name}` answered with status {} and no document of deft: {problem}",
+            answer.status
+        );
+        Failure::input("hook_refused", message).hint("does another program listen there?")
+    };
+    if answer.status == TAKEN {
+        return serde_json::from_slice(&answer.body).map_err(unreadable);
+    }
+    let problem: ProblemView = serde_json::from_slice(&answer.body).map_err(unreadable)?;
+    let message = format!("the hook `{name}` refused the delivery: {}", problem.detail);
+    Err(Failure::input("hook_refused", message).maybe_hint(problem.hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::hooks::HookRequest;
+
+    /// What is signed here passes the check of the same scheme, and no other secret does.
+    #[test]
+    fn deliveries_of_every_scheme_are_accepted() {
+        let now = Timestamp::from_second(1_800_000_000).unwrap();
+        for (scheme, secret) in [
+            (HookScheme::Standard, "plain text"),
+            (
+                HookScheme::Standard,
+                "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            ),
+            (HookScheme::Github, "s3cret"),
+            (HookScheme::Stripe, "whsec_test"),
+            (HookScheme::Plain, "s3cret"),
+        ] {
+            let hook = HookConfig {
+                name: "x".to_owned(),
+                secret: String::new(),
+                scheme,
+                header: "X-My-Signature".to_owned(),
+                events: vec!["push".to_owned()],
+                tolerance: Duration::from_mins(5),
+            };
+            let body = own_body(&hook);
+            let headers = sign(&hook, secret, &body, now).unwrap();
+            let headers = headers.into_iter();
+            let headers =
+                headers.map(|(name, value)| (name.to_lowercase(), value.expose().to_owned()));
+            let request = HookRequest {
+                hook: "x".to_owned(),
+                headers: headers.collect(),
+                body,
+            };
+            let checked = signature::check(&hook, secret, &request, now);
+            assert!(checked.is_ok(), "{scheme:?}: {checked:?}");
+            let other = signature::check(&hook, "whsec_AAAA", &request, now);
+            assert_eq!(other.unwrap_err().code, "bad_signature", "{scheme:?}");
+        }
+    }
+
+    /// Two tests in a row are two deliveries.
+    #[test]
+    fn no_two_bodies_are_the_same() {
+        let hook = HookConfig {
+            name: "x".to_owned(),
+            secret: String::new(),
+            scheme: HookScheme::Plain,
+            header: String::new(),
+            events: Vec::new(),
+            tolerance: Duration::ZERO,
+        };
+        assert_ne!(own_body(&hook), own_body(&hook));
+    }
+}

@@ -1,0 +1,335 @@
+//! The skills of a server (SEP-2640): its list, one entry, one file.
+//!
+//! Only lists are asked for unasked. A file is read when a caller opens it, on the server that listed it and on no
+//! other, and its content is compared with the entry before anyone gets it.
+//!
+//! Not here: what an entry has to look like and what content is compared with (`../remote_skill/`), and who may open
+//! a skill, which the caller decides.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use deft_model::{Failure, FailureClass};
+use rmcp::model::{
+    ClientRequest, CustomRequest, ErrorCode, ReadResourceRequest, ReadResourceRequestParams,
+    ReadResourceResult, ResourceContents, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, ServiceError};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::link::Link;
+use super::phase::relist;
+use super::{Server, fault};
+use crate::limit::Limit;
+use crate::redact::Redaction;
+use crate::remote_skill::{
+    RefusedSkill, RemoteFile, RemoteSkill, SKILL_MD, SkillListing, changed, check_file,
+    check_frontmatter, read_entry, unlisted,
+};
+
+/// The name of the extension.
+const EXTENSION: &str = "io.modelcontextprotocol/skills";
+/// The most pages, and the most skills, that a server may list.
+const MOST_PAGES: usize = 200;
+const MOST_SKILLS: usize = 2_000;
+/// The most entries that are named as refused.
+const MOST_REFUSED: usize = 100;
+/// How long a list may take: tools are listed with it, and must not wait for ever.
+const LISTING: Duration = Duration::from_secs(10);
+/// The longest that a list is believed, whatever its server says.
+const LONGEST_TTL: u64 = 24 * 60 * 60 * 1000;
+
+/// Whether a server offers skills.
+pub(super) fn are_offered(link: &Link) -> bool {
+    let info = link.info();
+    let extensions = info
+        .as_ref()
+        .and_then(|info| info.capabilities.extensions.as_ref());
+    extensions.is_some_and(|extensions| extensions.contains_key(EXTENSION))
+}
+
+/// The skills of a server; none if it offers none. A list that fails keeps no tool from working.
+pub(super) async fn list(server: &Server, link: &Link) -> Option<SkillListing> {
+    if !are_offered(link) {
+        return None;
+    }
+    link.watch.follow_resources();
+    let redaction = server.redaction.load_full();
+    let pages = pages(link, &server.name, &redaction, server.max_reply_bytes);
+    let problem = match tokio::time::timeout(LISTING, pages).await {
+        Ok(Ok(listing)) => return Some(listing),
+        Ok(Err(error)) => redaction.owned(error.to_string()),
+        Err(_) => "no answer in time".to_owned(),
+    };
+    let problem: String = problem.chars().take(300).collect();
+    tracing::warn!(server = server.name, problem, "skills could not be listed");
+    Some(SkillListing::default())
+}
+
+async fn pages(
+    link: &Link,
+    server: &str,
+    redaction: &Redaction,
+    max_bytes: usize,
+) -> Result<SkillListing, ServiceError> {
+    let mut listing = SkillListing {
+        ttl_ms: LONGEST_TTL,
+        ..SkillListing::default()
+    };
+    let (mut seen, mut bytes) = (HashSet::new(), 0);
+    let mut cursor: Option<String> = None;
+    for _ in 0..MOST_PAGES {
+        let params = match &cursor {
+            Some(cursor) => json!({ "cursor": cursor }),
+            None => json!({}),
+        };
+        let page = ask(link, "skills/list", params).await?;
+        let entries = page.get("skills").and_then(Value::as_array);
+        for entry in entries.ok_or(ServiceError::UnexpectedResponse)? {
+            bytes += entry.to_string().len();
+            if listing.skills.len() >= MOST_SKILLS || bytes > max_bytes {
+                return Ok(listing);
+            }
+            match vetted(server, entry, redaction) {
+                // An address that is listed twice means the first.
+                Ok(skill) if seen.insert(skill.uri.clone()) => listing.skills.push(skill),
+                Err(refused) if listing.refused.len() < MOST_REFUSED => {
+                    listing.refused.push(refused);
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        // The whole list is as fresh as its least fresh page; one that does not say is not.
+        let ttl = page.get("ttlMs").and_then(Value::as_u64).unwrap_or(0);
+        listing.ttl_ms = listing.ttl_ms.min(ttl);
+        let next = page.get("nextCursor").and_then(Value::as_str);
+        // A server that hands out the same cursor again would go round in circles.
+        if next.is_none() || next == cursor.as_deref() {
+            break;
+        }
+        cursor = next.map(str::to_owned);
+    }
+    Ok(listing)
+}
+
+/// An entry that follows the rules and repeats no secret: it is stored and shown.
+fn vetted(server: &str, entry: &Value, redaction: &Redaction) -> Result<RemoteSkill, RefusedSkill> {
+    if redaction.value(entry.clone()) != *entry {
+        return Err(RefusedSkill {
+            uri: String::new(),
+            reason: "it repeats a secret of this home".to_owned(),
+        });
+    }
+    read_entry(server, entry)
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of messages and may add more"
+)]
+async fn ask(link: &Link, method: &str, params: Value) -> Result<Value, ServiceError> {
+    let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+    match send(link, request).await? {
+        ServerResult::CustomResult(answer) => Ok(answer.0),
+        _ => Err(ServiceError::UnexpectedResponse),
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of messages and may add more"
+)]
+async fn read(link: &Link, uri: &str) -> Result<ReadResourceResult, ServiceError> {
+    let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
+    match send(link, ClientRequest::ReadResourceRequest(request)).await? {
+        ServerResult::ReadResourceResult(answer) => Ok(answer),
+        _ => Err(ServiceError::UnexpectedResponse),
+    }
+}
+
+async fn send(link: &Link, request: ClientRequest) -> Result<ServerResult, ServiceError> {
+    let options = PeerRequestOptions::no_options();
+    let handle = link.peer.send_request_with_option(request, options).await?;
+    handle.await_response().await
+}
+
+impl Server {
+    /// The skills that are known, if only from an earlier time; none if it offers none or is not in use.
+    pub(crate) fn skills(&self) -> Option<SkillListing> {
+        let catalog = self.catalog().filter(|_| self.options.enabled)?;
+        catalog.skills.clone()
+    }
+
+    /// The skills that it has now: those of the list as long as it may be believed.
+    pub(crate) async fn current_skills(self: &Arc<Self>) -> Result<SkillListing, Failure> {
+        self.within(async |link| {
+            if !self.has_fresh_skills() {
+                relist(self, &link).await;
+            }
+            Ok(())
+        })
+        .await?;
+        self.skills().ok_or_else(|| self.offers_none())
+    }
+
+    /// The entry of a skill as it is now: from the list as long as it may be believed, then asked for.
+    pub(crate) async fn current_skill(self: &Arc<Self>, uri: &str) -> Result<RemoteSkill, Failure> {
+        self.within(async |link| {
+            if !are_offered(&link) {
+                return Ok(Err(self.offers_none()));
+            }
+            let listed = || self.skills()?.skills.into_iter().find(|it| it.uri == uri);
+            if let Some(skill) = self.has_fresh_skills().then(listed).flatten() {
+                return Ok(Ok(skill));
+            }
+            match ask(&link, "skills/get", json!({ "uri": uri })).await {
+                Ok(answer) => Ok(self.entry(uri, &answer)),
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
+                    Ok(Err(self.has_no_skill(uri)))
+                }
+                Err(error) => Err(error),
+            }
+        })
+        .await?
+    }
+
+    fn entry(&self, uri: &str, answer: &Value) -> Result<RemoteSkill, Failure> {
+        let entry = answer.get("skill").unwrap_or(&Value::Null);
+        let skill = vetted(&self.name, entry, &self.redaction.load());
+        let skill = skill.map_err(|refused| self.unusable_skill(uri, &refused.reason))?;
+        if skill.uri != uri {
+            return Err(self.unusable_skill(uri, "the server answered with another one"));
+        }
+        Ok(skill)
+    }
+
+    /// The content of a file of a skill, after it was compared with the entry.
+    pub(crate) async fn read_skill_file(
+        self: &Arc<Self>,
+        skill: &RemoteSkill,
+        path: &str,
+    ) -> Result<Vec<u8>, Failure> {
+        let listed = skill.file(path);
+        let is_dynamic = skill.fingerprint().is_none();
+        let uri = match listed {
+            Some(file) => &file.uri,
+            // Of a skill without a list only the file that defines it has an address that is known.
+            None if is_dynamic && path == SKILL_MD => &skill.uri,
+            None => return Err(unlisted(skill, path)),
+        };
+        let answer = self.within(async |link| read(&link, uri).await).await?;
+        let content = content(skill, path, uri, answer)?;
+        check(skill, listed, path, &content)?;
+        Ok(self.bytes_without_secrets(content))
+    }
+
+    /// A secret that a file repeats does not get any further, as with results of tools.
+    fn bytes_without_secrets(&self, content: Vec<u8>) -> Vec<u8> {
+        match String::from_utf8(content) {
+            Ok(text) => self.redaction.load().owned(text).into_bytes(),
+            Err(binary) => binary.into_bytes(),
+        }
+    }
+
+    /// Whether the list of this process may still be believed.
+    fn has_fresh_skills(&self) -> bool {
+        let ttl = self.skills().map_or(0, |listing| listing.ttl_ms);
+        self.age.has_fresh_skills(Duration::from_millis(ttl))
+    }
+
+    /// Asks the server something within its limit of time.
+    async fn within<T>(
+        self: &Arc<Self>,
+        work: impl AsyncFnOnce(Arc<Link>) -> Result<T, ServiceError>,
+    ) -> Result<T, Failure> {
+        self.admit()?;
+        let limit = Limit::new(self.timeout(), CancellationToken::new());
+        let doing = format!("reading skills of the server `{}`", self.name);
+        let outcome = limit
+            .run(async {
+                let link = Box::pin(self.ensure()).await?;
+                let done = work(Arc::clone(&link)).await;
+                done.map_err(|error| self.judge_skills(&error, &link))
+            })
+            .await;
+        let outcome = outcome.map_err(|stop| limit.failure(stop, &doing));
+        let outcome = outcome.and_then(|outcome| outcome);
+        match &outcome {
+            Ok(_) => self.answered(),
+            Err(_) => self.breaker.lock().undecided(Instant::now()),
+        }
+        outcome.map_err(|failure| self.redaction.load().failure(failure))
+    }
+
+    fn judge_skills(&self, error: &ServiceError, link: &Link) -> Failure {
+        let most = self.max_reply_bytes;
+        let fault = fault::classify_call(&self.name, error, false, &link.watch, most);
+        // Reading changes nothing, whatever became of it.
+        Failure {
+            in_doubt: false,
+            ..fault.failure
+        }
+    }
+
+    fn offers_none(&self) -> Failure {
+        let message = format!("the server `{}` offers no skills", self.name);
+        Failure::new(FailureClass::NotFound, message)
+    }
+
+    fn has_no_skill(&self, uri: &str) -> Failure {
+        let message = format!("the server `{}` has no skill `{uri}`", self.name);
+        Failure::new(FailureClass::NotFound, message)
+            .hint("`deft skills list` shows the skills of servers")
+    }
+
+    fn unusable_skill(&self, uri: &str, reason: &str) -> Failure {
+        let message = format!(
+            "the skill `{uri}` of the server `{}` cannot be used: {reason}",
+            self.name
+        );
+        Failure::new(FailureClass::Invalid, message).hint("the fault is in the server")
+    }
+}
+
+/// The one content of an answer.
+fn content(
+    skill: &RemoteSkill,
+    path: &str,
+    uri: &str,
+    answer: ReadResourceResult,
+) -> Result<Vec<u8>, Failure> {
+    let mut contents = answer.contents.into_iter();
+    let (Some(only), None) = (contents.next(), contents.next()) else {
+        return Err(changed(skill, path, "the answer has not one content"));
+    };
+    let (of, content) = match only {
+        ResourceContents::TextResourceContents { uri, text, .. } => (uri, Some(text.into_bytes())),
+        ResourceContents::BlobResourceContents { uri, blob, .. } => {
+            (uri, STANDARD.decode(blob).ok())
+        }
+        _ => (String::new(), None),
+    };
+    if of != uri {
+        return Err(changed(skill, path, "the answer is about another address"));
+    }
+    content.ok_or_else(|| changed(skill, path, "the answer has no content that can be read"))
+}
+
+fn check(
+    skill: &RemoteSkill,
+    listed: Option<&RemoteFile>,
+    path: &str,
+    content: &[u8],
+) -> Result<(), Failure> {
+    if let Some(file) = listed {
+        check_file(skill, file, content)?;
+    }
+    if path == SKILL_MD {
+        check_frontmatter(skill, content)?;
+    }
+    Ok(())
+}
