@@ -52,7 +52,7 @@ pub use options::{
 };
 pub use redact::Redaction;
 pub use relay::{
-    Clash, Exported, Exports, News, Offers, OwnNames, RelayCall, RelayClient, RelayError,
+    Clash, ExportedItem, Exports, News, Offers, OwnNames, RelayCall, RelayClient, RelayError,
     RelayEvent, RelayMessage, RelayRequest, legal_name,
 };
 pub use remote_skill::{

@@ -11,7 +11,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
 /// A form with these fields.
-pub(crate) fn form(message: &str, properties: Value, required: &[&str]) -> InputRequest {
+pub(crate) fn form(message: &str, properties: &Value, required: &[&str]) -> InputRequest {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).unwrap();
     InputRequest::Elicitation(ElicitRequest::new(

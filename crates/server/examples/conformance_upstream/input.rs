@@ -12,23 +12,29 @@ use serde_json::{Value, json};
 use super::ask::{ask, form, require, roots, sampling};
 use super::content::said;
 
-type Answered = Result<CallToolResponse, ErrorData>;
+type CallOutcome = Result<CallToolResponse, ErrorData>;
 
 /// The tool of a name, if it is one of these.
 pub(crate) async fn call(
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
-) -> Option<Answered> {
+) -> Option<CallOutcome> {
     let responses = params.input_responses.as_ref();
     let state = params.request_state.as_deref();
     Some(match params.name.as_ref() {
         "test_sampling" => sample(params, context).await,
         "test_elicitation" => elicit(params, context).await,
         "test_elicitation_sep1034_defaults" => {
-            shown(context, responses, "Please accept the defaults", defaults()).await
+            shown(
+                context,
+                responses,
+                "Please accept the defaults",
+                &defaults(),
+            )
+            .await
         }
         "test_elicitation_sep1330_enums" => {
-            shown(context, responses, "Please choose", enums()).await
+            shown(context, responses, "Please choose", &enums()).await
         }
         "test_roots" => list_roots(context, responses).await,
         "test_input_required_result_elicitation" => Ok(name(responses)),
@@ -40,7 +46,7 @@ pub(crate) async fn call(
         "test_input_required_result_multi_round" => rounds(state),
         "test_input_required_result_capabilities" => Ok(declared(responses, context)),
         "test_streaming_elicitation" => {
-            let value = form("Provide a value", text_field("value"), &["value"]);
+            let value = form("Provide a value", &text_field("value"), &["value"]);
             Ok(require([("value", value)], None))
         }
         "test_missing_capability" => needs_sampling(context),
@@ -63,27 +69,33 @@ fn argument<'a>(params: &'a CallToolRequestParams, name: &str) -> &'a str {
     value.and_then(Value::as_str).unwrap_or("Hello")
 }
 
-async fn sample(params: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Answered {
+async fn sample(
+    params: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> CallOutcome {
     let request = sampling(argument(params, "prompt"));
     let responses = params.input_responses.as_ref();
     Ok(match ask(context, responses, "sampling", request).await? {
         Ok(answer) => {
-            let content = &answer["content"];
-            let text = content["text"]
+            let said_by_model = &answer["content"];
+            let text = said_by_model["text"]
                 .as_str()
-                .or_else(|| content[0]["text"].as_str());
+                .or_else(|| said_by_model[0]["text"].as_str());
             said(format!("LLM response: {}", text.unwrap_or_default()))
         }
         Err(asks) => asks,
     })
 }
 
-async fn elicit(params: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Answered {
+async fn elicit(
+    params: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> CallOutcome {
     let fields = json!({
         "username": { "type": "string", "description": "User's response" },
         "email": { "type": "string", "description": "User's email address" },
     });
-    let request = form(argument(params, "message"), fields, &["username", "email"]);
+    let request = form(argument(params, "message"), &fields, &["username", "email"]);
     answer(context, params.input_responses.as_ref(), request).await
 }
 
@@ -91,8 +103,8 @@ async fn shown(
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
     message: &str,
-    fields: Value,
-) -> Answered {
+    fields: &Value,
+) -> CallOutcome {
     answer(context, responses, form(message, fields, &[])).await
 }
 
@@ -100,7 +112,7 @@ async fn answer(
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
     request: rmcp::model::InputRequest,
-) -> Answered {
+) -> CallOutcome {
     Ok(match ask(context, responses, "form", request).await? {
         Ok(answer) => {
             let action = answer["action"].as_str().unwrap_or_default();
@@ -113,7 +125,7 @@ async fn answer(
 async fn list_roots(
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
-) -> Answered {
+) -> CallOutcome {
     Ok(match ask(context, responses, "roots", roots()).await? {
         Ok(answer) => said(answer["roots"].to_string()),
         Err(asks) => asks,
@@ -162,7 +174,7 @@ fn name(responses: Option<&InputResponses>) -> CallToolResponse {
             said(format!("Hello, {name}!"))
         }
         None => {
-            let request = form("What is your name?", text_field("name"), &["name"]);
+            let request = form("What is your name?", &text_field("name"), &["name"]);
             require([("user_name", request)], None)
         }
     }
@@ -202,11 +214,11 @@ fn opened(state: &str) -> Result<&str, ErrorData> {
     })
 }
 
-fn confirm(state: Option<&str>) -> Answered {
+fn confirm(state: Option<&str>) -> CallOutcome {
     let Some(state) = state else {
         let request = form(
             "Please confirm",
-            json!({ "ok": { "type": "boolean" } }),
+            &json!({ "ok": { "type": "boolean" } }),
             &["ok"],
         );
         return Ok(require([("confirm", request)], Some(sealed("confirm"))));
@@ -215,7 +227,7 @@ fn confirm(state: Option<&str>) -> Answered {
     Ok(said("Confirmed: state-ok"))
 }
 
-fn gather(responses: Option<&InputResponses>, state: Option<&str>) -> Answered {
+fn gather(responses: Option<&InputResponses>, state: Option<&str>) -> CallOutcome {
     if let Some(state) = state {
         opened(state)?;
     }
@@ -224,7 +236,7 @@ fn gather(responses: Option<&InputResponses>, state: Option<&str>) -> Answered {
     if all && state.is_some() {
         return Ok(said("All inputs received"));
     }
-    let name = form("What is your name?", text_field("name"), &["name"]);
+    let name = form("What is your name?", &text_field("name"), &["name"]);
     let requests = [
         ("user_name", name),
         ("greeting", sampling("Generate a greeting")),
@@ -233,9 +245,9 @@ fn gather(responses: Option<&InputResponses>, state: Option<&str>) -> Answered {
     Ok(require(requests, Some(sealed("gather"))))
 }
 
-fn rounds(state: Option<&str>) -> Answered {
+fn rounds(state: Option<&str>) -> CallOutcome {
     let step = |key, message, field, next: &str| {
-        let request = form(message, text_field(field), &[field]);
+        let request = form(message, &text_field(field), &[field]);
         require([(key, request)], Some(sealed(next)))
     };
     Ok(match state.map(opened).transpose()? {
@@ -253,7 +265,7 @@ fn declared(
         return said("Capability-aware flow complete");
     }
     let has = context.client_capabilities().unwrap_or_default();
-    let name = || form("What is your name?", text_field("name"), &["name"]);
+    let name = || form("What is your name?", &text_field("name"), &["name"]);
     let greeting = || sampling("Generate a greeting");
     match (has.elicitation.is_some(), has.sampling.is_some()) {
         (true, true) => require([("user_name", name()), ("greeting", greeting())], None),
@@ -263,7 +275,7 @@ fn declared(
     }
 }
 
-fn needs_sampling(context: &RequestContext<RoleServer>) -> Answered {
+fn needs_sampling(context: &RequestContext<RoleServer>) -> CallOutcome {
     if context
         .client_capabilities()
         .is_some_and(|has| has.sampling.is_some())

@@ -33,11 +33,11 @@ const SIMPLE: [&str; 25] = [
     "test_input_required_result_capabilities",
 ];
 
-fn object(value: Value) -> JsonObject {
+fn object(value: &Value) -> JsonObject {
     value.as_object().unwrap().clone()
 }
 
-fn tool(name: &'static str, schema: Value) -> Tool {
+fn tool(name: &'static str, schema: &Value) -> Tool {
     Tool::new(
         name,
         format!("The tool {name} of the suite"),
@@ -49,20 +49,20 @@ fn with_text(name: &'static str, argument: &str) -> Tool {
     let properties = json!({ argument: { "type": "string" } });
     tool(
         name,
-        json!({ "type": "object", "properties": properties, "required": [argument] }),
+        &json!({ "type": "object", "properties": properties, "required": [argument] }),
     )
 }
 
 /// All tools.
 pub(crate) fn tools() -> Vec<Tool> {
     let nothing = || json!({ "type": "object", "properties": {} });
-    let mut tools: Vec<Tool> = SIMPLE.iter().map(|name| tool(name, nothing())).collect();
+    let mut tools: Vec<Tool> = SIMPLE.iter().map(|name| tool(name, &nothing())).collect();
     tools.push(with_text("test_sampling", "prompt"));
     tools.push(with_text("test_elicitation", "message"));
     tools.push(with_text("test_wait", "note"));
     tools.push(with_text("test_touch", "uri"));
-    let mut structured = tool("test_structured", nothing());
-    structured.output_schema = Some(Arc::new(object(json!({
+    let mut structured = tool("test_structured", &nothing());
+    structured.output_schema = Some(Arc::new(object(&json!({
         "type": "object",
         "properties": { "answer": { "type": "integer" } },
     }))));

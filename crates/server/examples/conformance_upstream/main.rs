@@ -8,7 +8,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a fixture that fails should say so"
+    clippy::print_stdout,
+    reason = "a fixture says where it is, and fails loudly"
 )]
 
 mod ask;

@@ -23,12 +23,15 @@ use super::ask::{form, required};
 use super::content::{self, IMAGE, said, text_resource};
 use super::{input, lists};
 
+/// Who follows which resource.
+type Followers = Vec<(String, Peer<RoleServer>)>;
+
 /// The server. Clones share who listens.
 #[derive(Clone)]
 pub(crate) struct Upstream {
     legacy: bool,
     streams: Arc<Mutex<HashMap<u64, SubscriptionSink>>>,
-    followers: Arc<Mutex<Vec<(String, Peer<RoleServer>)>>>,
+    followers: Arc<Mutex<Followers>>,
     next: Arc<AtomicU64>,
 }
 
@@ -183,7 +186,7 @@ impl ServerHandler for Upstream {
                 let responses = params.input_responses.unwrap_or_default();
                 let Some(answer) = responses.get("user_context") else {
                     let field = json!({ "context": { "type": "string" } });
-                    let request = form("What context should be used?", field, &["context"]);
+                    let request = form("What context should be used?", &field, &["context"]);
                     return Ok(required([("user_context", request)], None).into());
                 };
                 vec![text(format!("Context: {}", answer["content"]["context"]))]

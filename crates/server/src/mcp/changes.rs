@@ -122,7 +122,7 @@ impl Changes {
     }
 
     async fn announce(&self, news: News) {
-        // Without streams there is nobody to tell.
+        // An error means that there is no stream.
         drop(self.news.send(news.clone()));
         let peers = match &news {
             News::Updated(uri) => self.followers_of(uri),

@@ -1,7 +1,7 @@
 //! Prompts: those of servers behind deft, and skills. A person picks one, and its text becomes a message.
 
 use deft_service::offers::{OfferedInput, OfferedSkill, SkillOffers};
-use deft_service::relay::Exported;
+use deft_service::relay::ExportedItem;
 use deft_wire::model::Tier;
 use rmcp::model::{
     ClientRequest, GetPromptRequest, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
@@ -36,7 +36,7 @@ fn argument(input: &OfferedInput) -> PromptArgument {
 /// A prompt of a server behind deft.
 pub(super) async fn relayed(
     server: &McpServer,
-    exported: &Exported<Prompt>,
+    exported: &ExportedItem<Prompt>,
     mut params: GetPromptRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<GetPromptResponse, ErrorData> {

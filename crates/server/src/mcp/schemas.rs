@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use deft_service::relay::CONTROL_TOOLS;
 use deft_wire::approval::{ApprovalDocument, ApprovalList};
 use deft_wire::mcp::{
     ApprovalAnswerRequest, ApprovalListRequest, CancelledRun, RunListRequest, RunPage, RunRequest,
@@ -135,9 +136,16 @@ pub(super) fn control_tools() -> Vec<ControlTool> {
 }
 
 fn make_control_tools() -> Vec<ControlTool> {
+    let [
+        run_list,
+        run_show,
+        run_cancel,
+        approval_list,
+        approval_answer,
+    ] = CONTROL_TOOLS;
     vec![
         ControlTool {
-            name: "run_list",
+            name: run_list,
             description: "List runs, newest first.",
             effects: Effects::None,
             input: Value::Object(schema::<RunListRequest>()),
@@ -145,7 +153,7 @@ fn make_control_tools() -> Vec<ControlTool> {
             control: Control::ListRuns,
         },
         ControlTool {
-            name: "run_show",
+            name: run_show,
             description: "Show a run with its steps, outputs and error.",
             effects: Effects::None,
             input: Value::Object(schema::<RunRequest>()),
@@ -153,7 +161,7 @@ fn make_control_tools() -> Vec<ControlTool> {
             control: Control::ShowRun,
         },
         ControlTool {
-            name: "run_cancel",
+            name: run_cancel,
             description: "Cancel a run. Steps that are done stay done.",
             effects: Effects::Idempotent,
             input: Value::Object(schema::<RunRequest>()),
@@ -161,7 +169,7 @@ fn make_control_tools() -> Vec<ControlTool> {
             control: Control::CancelRun,
         },
         ControlTool {
-            name: "approval_list",
+            name: approval_list,
             description: "List questions that runs ask a person before they continue.",
             effects: Effects::None,
             input: Value::Object(schema::<ApprovalListRequest>()),
@@ -169,7 +177,7 @@ fn make_control_tools() -> Vec<ControlTool> {
             control: Control::ListApprovals,
         },
         ControlTool {
-            name: "approval_answer",
+            name: approval_answer,
             description: "Have the person answer a question of a run. The person is asked by the client and decides, \
                           whatever `answer` says.",
             effects: Effects::Once,

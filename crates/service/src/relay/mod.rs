@@ -5,7 +5,7 @@
 mod seal;
 
 pub use deft_tools::{
-    Clash, Exported, Exports, News, Offers, RelayCall, RelayClient, RelayError, RelayEvent,
+    Clash, ExportedItem, Exports, News, Offers, RelayCall, RelayClient, RelayError, RelayEvent,
     RelayMessage, RelayRequest, legal_name,
 };
 pub use seal::Seal;

@@ -15,7 +15,7 @@ const LONGEST: usize = 64;
 
 /// Something of a server under the name that clients know.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exported<T> {
+pub struct ExportedItem<T> {
     /// The server.
     pub server: String,
     /// The name or the address that the server knows.
@@ -41,13 +41,13 @@ pub struct Clash {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exports {
     /// Tools.
-    pub tools: Vec<Exported<Tool>>,
+    pub tools: Vec<ExportedItem<Tool>>,
     /// Prompts.
-    pub prompts: Vec<Exported<Prompt>>,
+    pub prompts: Vec<ExportedItem<Prompt>>,
     /// Resources.
-    pub resources: Vec<Exported<Resource>>,
+    pub resources: Vec<ExportedItem<Resource>>,
     /// Addresses of further resources.
-    pub templates: Vec<Exported<ResourceTemplate>>,
+    pub templates: Vec<ExportedItem<ResourceTemplate>>,
     /// Some server completes arguments.
     pub completes: bool,
     /// Some server sends lines for a log.
@@ -94,7 +94,7 @@ impl Exports {
             }
             let mut item = tool.clone();
             item.name = name.into();
-            self.tools.push(Exported {
+            self.tools.push(ExportedItem {
                 server: offered.server.clone(),
                 name: tool.name.to_string(),
                 item,
@@ -114,7 +114,7 @@ impl Exports {
             }
             let mut item = prompt.clone();
             item.name = name;
-            self.prompts.push(Exported {
+            self.prompts.push(ExportedItem {
                 server: offered.server.clone(),
                 name: prompt.name.clone(),
                 item,
@@ -136,14 +136,14 @@ impl Exports {
                 self.clash(offered, "resource", uri.clone(), holder);
                 continue;
             }
-            self.resources.push(Exported {
+            self.resources.push(ExportedItem {
                 server: offered.server.clone(),
                 name: uri.clone(),
                 item: resource.clone(),
             });
         }
         for template in &offered.templates {
-            self.templates.push(Exported {
+            self.templates.push(ExportedItem {
                 server: offered.server.clone(),
                 name: template.uri_template.clone(),
                 item: template.clone(),
@@ -175,8 +175,8 @@ impl Exports {
 fn holder<T>(
     name: &str,
     own: &HashSet<String>,
-    given: &[Exported<T>],
-    is_same: impl Fn(&Exported<T>) -> bool,
+    given: &[ExportedItem<T>],
+    is_same: impl Fn(&ExportedItem<T>) -> bool,
 ) -> Option<String> {
     if own.contains(name) {
         return Some("deft".to_owned());

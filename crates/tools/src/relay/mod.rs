@@ -8,7 +8,7 @@ mod exports;
 mod offers;
 
 pub use call::{RelayCall, RelayEvent, RelayMessage};
-pub use exports::{Clash, Exported, Exports, OwnNames, legal_name};
+pub use exports::{Clash, ExportedItem, Exports, OwnNames, legal_name};
 pub use offers::{News, Offers};
 
 use deft_model::Failure;

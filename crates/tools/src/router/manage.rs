@@ -153,7 +153,7 @@ impl Router {
             }),
             news: Box::new(move |news| {
                 if let Some(inner) = fourth.upgrade() {
-                    // Without clients there is nobody to tell.
+                    // An error means that there is no client.
                     drop(inner.news.send(news));
                 }
             }),

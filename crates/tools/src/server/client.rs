@@ -1,6 +1,6 @@
 //! Our side of a connection: who we are, and who answers requests of the server.
 //!
-//! On the connection that deft uses for itself nobody does: the guard declines requests before they get to the protocol
+//! On the connection that deft uses for itself, the guard declines requests before they get to the protocol
 //! library (`guard.rs`). On a line for clients they go to the desk.
 
 #![expect(deprecated, reason = "servers of older revisions ask for these")]

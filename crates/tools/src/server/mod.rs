@@ -56,7 +56,7 @@ use crate::tool::ToolInfo;
 pub(crate) use access::SignInAttempt as ServerSignIn;
 use access::{Access, Learn};
 use age::Age;
-use offered::Offered;
+use offered::OfferCache;
 use phase::Phase;
 use pool::Pool;
 use subscriptions::Subscriptions;
@@ -100,7 +100,7 @@ pub(crate) struct Server {
     slots: Semaphore,
     /// Connections on behalf of clients of deft.
     lines: Pool,
-    offered: Offered,
+    offered: OfferCache,
     subscriptions: Subscriptions,
     stats: Stats,
     /// The secrets that it may not say: those it was given at its last start, and all others.
@@ -139,7 +139,7 @@ impl Server {
             access: Access::for_server(&name, &options, &environment, learn),
             slots: Semaphore::new(options.concurrency.clamp(1, 1024)),
             lines: Pool::new(options.concurrency),
-            offered: Offered::default(),
+            offered: OfferCache::default(),
             subscriptions: Subscriptions::default(),
             name,
             options,

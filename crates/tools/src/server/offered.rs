@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What was listed last.
 #[derive(Default)]
-pub(super) struct Offered {
+pub(super) struct OfferCache {
     /// Counts changes, so that a list from before one is not kept.
     changes: AtomicU64,
     newest: Mutex<Option<(u64, Arc<Offers>)>>,
@@ -39,7 +39,7 @@ pub(super) struct Offered {
     listing: tokio::sync::Mutex<()>,
 }
 
-impl Offered {
+impl OfferCache {
     /// Lists are asked for again when they are needed next.
     pub(super) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);

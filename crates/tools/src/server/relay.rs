@@ -43,7 +43,7 @@ impl Server {
         let limit = Limit::new(self.options.timeout, cancel);
         let outcome = self.pass_on(request, owner, &limit).await;
         let outcome = outcome.and_then(|result| self.without_secrets(result));
-        outcome.map_err(|error| self.told(error))
+        outcome.map_err(|error| self.report(error))
     }
 
     async fn pass_on(
@@ -227,7 +227,7 @@ impl Server {
     }
 
     /// A failure as clients may read it, counted.
-    fn told(&self, error: RelayError) -> RelayError {
+    fn report(&self, error: RelayError) -> RelayError {
         let redaction = self.redaction.load();
         match error {
             RelayError::Protocol(error) => RelayError::Protocol(ErrorData::new(

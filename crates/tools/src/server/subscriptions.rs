@@ -22,11 +22,11 @@ use crate::relay::RelayError;
 /// The resources of one server that clients follow.
 #[derive(Default)]
 pub(super) struct Subscriptions {
-    followed: tokio::sync::Mutex<BTreeMap<String, Followed>>,
+    followed: tokio::sync::Mutex<BTreeMap<String, FollowedResource>>,
 }
 
 /// One resource.
-struct Followed {
+struct FollowedResource {
     clients: usize,
     /// Keeps a subscription of the modern era alive. The guard reads its messages off the wire.
     subscription: Option<Subscription>,
@@ -48,7 +48,7 @@ impl Server {
             }
             RelayError::from(fault::malformed(&self.name, &error.to_string()))
         })?;
-        let known = Followed {
+        let known = FollowedResource {
             clients: 1,
             subscription,
         };

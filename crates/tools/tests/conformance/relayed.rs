@@ -72,12 +72,10 @@ fn capabilities() -> ClientCapabilities {
 }
 
 fn answer(request: &ServerRequest) -> Result<ClientResult, ErrorData> {
-    match request {
-        ServerRequest::ElicitRequest(request) => {
-            Ok(ClientResult::ElicitResult(accept(&request.params)))
-        }
-        _ => Err(ErrorData::invalid_request("not this", None)),
+    if let ServerRequest::ElicitRequest(request) = request {
+        return Ok(ClientResult::ElicitResult(accept(&request.params)));
     }
+    Err(ErrorData::invalid_request("not this", None))
 }
 
 /// The form as the server filled it in; a box without a default is ticked.

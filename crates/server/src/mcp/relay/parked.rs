@@ -36,11 +36,11 @@ pub(super) struct ParkedCall {
 /// All calls that wait, by their ids. Dropping one cancels it at its server.
 #[derive(Clone, Default)]
 pub(super) struct ParkedCalls {
-    calls: Arc<Mutex<Waiting>>,
+    calls: Arc<Mutex<CallTable>>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct CallTable {
     next: u64,
     calls: HashMap<u64, ParkedCall>,
 }
