@@ -77,10 +77,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("skills doctor", &["deft skills doctor"]),
     ("skills enable", &["deft skills enable morning-briefing"]),
     ("skills disable", &["deft skills disable morning-briefing"]),
-    (
-        "skills approve",
-        &["deft skills show docs/pdf", "deft skills approve docs/pdf"],
-    ),
+    ("skills approve", &["deft skills approve docs/pdf"]),
     ("skills revoke", &["deft skills revoke docs/pdf"]),
     ("skills restore", &["deft skills restore morning-briefing"]),
     (
