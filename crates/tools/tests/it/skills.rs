@@ -161,7 +161,7 @@ async fn content_that_is_not_the_listed_one_is_refused() {
 async fn a_frontmatter_that_is_not_the_listed_one_is_refused() {
     let (world, _) = world(|skills| {
         skills.lists(0, |entry| {
-            entry["frontmatter"]["description"] = json!("Harmless")
+            entry["frontmatter"]["description"] = json!("Harmless");
         })
     });
     let router = world.router();
