@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use deft_agent::Dispatch;
-use deft_agents::DispatchInputs;
+use deft_agents::{AgentSkill, DispatchInputs, agent_input, agent_skill};
 use deft_model::{Failure, FailureClass, InputType, Object, RunOrigin, Skill};
 use deft_tools::{Context, ToolLookup};
 use serde_json::Value;
 
-use super::one_agent::{AgentSkill, agent_skill, input};
 use crate::{DISPATCH_SKILL, Engine, Fire};
 
 /// The task: what to do, then what there is to know.
@@ -56,9 +55,9 @@ impl Engine {
             description: "An agent with a mission",
             agent,
             inputs: vec![
-                input("mission", InputType::String, true),
-                input("context", InputType::String, false),
-                input("skills", InputType::Array, false),
+                agent_input("mission", InputType::String, true),
+                agent_input("context", InputType::String, false),
+                agent_input("skills", InputType::Array, false),
             ],
             instructions: TASK,
             tools,

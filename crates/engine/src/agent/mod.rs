@@ -7,7 +7,6 @@
 mod calls;
 mod chosen;
 mod dispatch;
-mod one_agent;
 mod prepare;
 mod result;
 mod say;

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use deft_agents::{ALONE, ANSWER_TO, MODEL, conversation_of, first_message, text_of};
+use deft_agents::{
+    ALONE, ANSWER_TO, AgentSkill, MODEL, agent_input, agent_skill, conversation_of, first_message,
+    text_of,
+};
 use deft_base::{hex_digest, run_outputs};
 use deft_model::{Failure, InputType, Object, RunOrigin, Skill};
 use deft_store::{NewConversation, RunRow, Write};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::one_agent::{AgentSkill, agent_skill, input};
 use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
 
 /// The longest title that a conversation gets from its first message.
@@ -187,7 +189,7 @@ fn chat_skill(agent: &str, max_steps: u32) -> Skill {
         (ALONE, false),
         (MODEL, false),
     ];
-    let inputs = inputs.map(|(name, required)| input(name, InputType::String, required));
+    let inputs = inputs.map(|(name, required)| agent_input(name, InputType::String, required));
     agent_skill(AgentSkill {
         id: CHAT_SKILL,
         description: "A message of a person",

@@ -10,21 +10,25 @@ use deft_model::{
 use serde_json::json;
 
 /// What such skills differ in.
-pub(super) struct AgentSkill<'a> {
-    pub(super) id: &'a str,
-    pub(super) description: &'a str,
+pub struct AgentSkill<'a> {
+    /// Its id and name.
+    pub id: &'a str,
+    /// What it is for, in a line.
+    pub description: &'a str,
     /// The agent that does the work.
-    pub(super) agent: &'a str,
-    pub(super) inputs: Vec<Input>,
+    pub agent: &'a str,
+    /// What it is given.
+    pub inputs: Vec<Input>,
     /// The template of its task.
-    pub(super) instructions: &'a str,
+    pub instructions: &'a str,
     /// The tools that it may call; a chat has those of its agent instead.
-    pub(super) tools: Vec<String>,
-    pub(super) max_steps: u32,
+    pub tools: Vec<String>,
+    /// The most turns that it may take.
+    pub max_steps: u32,
 }
 
 /// The skill, whose only output is the text of the answer.
-pub(super) fn agent_skill(given: AgentSkill<'_>) -> Skill {
+pub fn agent_skill(given: AgentSkill<'_>) -> Skill {
     let step = Step::new(
         "agent",
         StepKind::Agent {
@@ -63,7 +67,7 @@ pub(super) fn agent_skill(given: AgentSkill<'_>) -> Skill {
 }
 
 /// An input without a default.
-pub(super) fn input(name: &str, kind: InputType, required: bool) -> Input {
+pub fn agent_input(name: &str, kind: InputType, required: bool) -> Input {
     Input {
         name: name.to_owned(),
         kind,
