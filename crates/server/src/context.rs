@@ -45,7 +45,7 @@ pub(crate) struct Server {
     pub(crate) replies: Arc<Replies>,
     pub(crate) pages: PageCache,
     pub(crate) hub: Hub,
-    pub(crate) audit: AuditLog,
+    pub(crate) audit: Arc<AuditLog>,
     pub(crate) limits: Limits,
     pub(crate) hooks: HookBook,
     /// Places for deliveries that are being received.

@@ -97,7 +97,7 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
         replies: Replies::new(ReplyFiles::open(&home)),
         pages: PageCache::default(),
         hub: Hub::new(),
-        audit: AuditLog::open(&home, host.log_limits),
+        audit: Arc::new(AuditLog::open(&home, host.log_limits)),
         limits: Limits {
             request_timeout: config.request_timeout,
             connections: config.max_connections,

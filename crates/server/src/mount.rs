@@ -11,9 +11,9 @@ use deft_wire::Done;
 use deft_wire::token::TokenScope;
 
 use crate::access::Caller;
-use crate::context::Server;
+use crate::context::{Peer, Server};
 use crate::dispatch::{MAX_BODY, read_body};
-use crate::mcp::{self, McpServer};
+use crate::mcp::{self, AuditTrail, McpServer};
 use crate::reply;
 use crate::request_id::RequestId;
 
@@ -21,6 +21,7 @@ use crate::request_id::RequestId;
 pub(crate) async fn serve(
     State(server): State<Arc<Server>>,
     Extension(caller): Extension<Caller>,
+    Extension(peer): Extension<Peer>,
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response<Body> {
@@ -29,10 +30,16 @@ pub(crate) async fn serve(
         Ok(()) => read(&server, request).await,
         Err(failure) => Err(failure),
     };
-    let request = match read {
+    let mut request = match read {
         Ok(request) => request,
         Err(failure) => return reply::problem(&failure, &id),
     };
+    request.extensions_mut().insert(AuditTrail {
+        log: Arc::clone(&server.audit),
+        who: caller.name,
+        from: peer.0.to_string(),
+        request_id: id.0,
+    });
     let service = server.mcp.get_or_init(|| {
         let handler = McpServer::new(Arc::clone(&server.app));
         mcp::service(handler, server.hosts.configured(), server.stop.clone())

@@ -42,7 +42,7 @@ const MOST_RUNS: u32 = 200;
 pub(super) async fn call(
     server: &McpServer,
     request: CallToolRequestParams,
-    context: RequestContext<RoleServer>,
+    context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let catalog = server.catalog().await?;
     let Some(target) = catalog.find(&request.name).cloned() else {
@@ -50,7 +50,7 @@ pub(super) async fn call(
         return Err(ErrorData::invalid_params(message, None));
     };
     if let Target::Relayed(upstream) = &target {
-        return relayed(server, upstream, request, &context).await;
+        return relayed(server, upstream, request, context).await;
     }
     let retry = Retry {
         state: request.request_state,
@@ -65,25 +65,25 @@ pub(super) async fn call(
         },
         Target::Control(Control::AnswerApproval) => {
             return match parse(arguments) {
-                Ok(request) => approval::answer(server, request, retry, &context).await,
+                Ok(request) => approval::answer(server, request, retry, context).await,
                 Err(problem) => Ok(reply::bad_arguments(&problem).into()),
             };
         }
         Target::Control(control) => {
-            let by = elicit::client_name(&context);
+            let by = elicit::client_name(context);
             let result = perform(server, control, arguments, by).await?;
             return Ok(result.into());
         }
-        Target::Own(name) => return own(server, name, arguments, &context).await.map(Into::into),
+        Target::Own(name) => return own(server, name, arguments, context).await.map(Into::into),
         Target::Relayed(_) => return Err(ErrorData::invalid_params("unknown tool", None)),
     };
     let call = RunCall {
         skill,
         inputs,
         retry,
-        origin: origin(&context),
+        origin: origin(context),
     };
-    run::run(server, call, &context).await
+    run::run(server, call, context).await
 }
 
 /// A tool of a server behind deft. Its result stays as it is.

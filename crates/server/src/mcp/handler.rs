@@ -29,7 +29,7 @@ use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
 use super::relay::{self, Relay, Session, Upstream};
 use super::tasks::{self, TaskRuns};
-use super::{call, complete, elicit, page, prompts, resources, skills};
+use super::{audit, call, complete, elicit, page, prompts, resources, skills};
 
 /// What a model is told about this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
@@ -255,7 +255,10 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::call(self, request, context).await
+        let tool = request.name.to_string();
+        let result = call::call(self, request, &context).await;
+        audit::note(&context, "tools/call", &tool, &result);
+        result
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -417,7 +420,10 @@ impl ServerHandler for McpServer {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::update(self, request, &context).await
+        let task = request.task_id.clone();
+        let result = tasks::update(self, request, &context).await;
+        audit::note(&context, "tasks/update", &task, &result);
+        result
     }
 
     async fn cancel_task(
@@ -425,8 +431,10 @@ impl ServerHandler for McpServer {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let by = elicit::client_name(&context);
-        tasks::cancel(self, request.task_id, by).await
+        let (task, by) = (request.task_id.clone(), elicit::client_name(&context));
+        let result = tasks::cancel(self, request.task_id, by).await;
+        audit::note(&context, "tasks/cancel", &task, &result);
+        result
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -6,6 +6,7 @@
 //! which is in `service`, and the shapes of results, which are in `wire`.
 
 mod approval;
+mod audit;
 mod call;
 mod catalog;
 mod changes;
@@ -24,6 +25,7 @@ mod skills;
 mod stdio;
 mod tasks;
 
+pub use audit::AuditTrail;
 pub use handler::McpServer;
 pub use http::{McpService, service};
 pub use stdio::serve_stdio;

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use super::client::Api;
+use super::mcp_http::McpHttp;
 use crate::daemon::{Daemon, used_home};
 use crate::support::{SKILL, WORKFLOW, World};
 
@@ -112,4 +113,41 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
     }
     let file = std::fs::metadata(world.path("home/logs/audit.jsonl")).unwrap();
     assert_eq!(file.permissions().mode() & 0o777, 0o600);
+}
+
+/// A message to `/mcp` says little by itself: the tool has a line of its own.
+#[test]
+fn tools_that_mcp_clients_call_are_logged() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let call = |name: &str| json!({"name": name, "arguments": {}});
+    for mut client in [McpHttp::legacy(&api), McpHttp::modern(&api)] {
+        client.ask("tools/call", call("run_list"));
+        client.ask("tools/call", call("nothing"));
+    }
+    daemon.stop();
+    let log = world.read("home/logs/audit.jsonl");
+    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    let calls: Vec<(Value, Value, Value)> = lines
+        .filter(|line: &Value| !line["what"].as_str().unwrap().starts_with("POST"))
+        .map(|line| {
+            assert!(line["from"].as_str().unwrap().starts_with("127.0.0.1:"));
+            assert_ne!(line["request_id"], "");
+            (
+                line["who"].clone(),
+                line["what"].clone(),
+                line["status"].clone(),
+            )
+        })
+        .collect();
+    let one = |tool: &str, status: u16| {
+        (
+            json!("owner"),
+            json!(format!("tools/call {tool}")),
+            json!(status),
+        )
+    };
+    let both = [one("run_list", 200), one("nothing", 400)];
+    assert_eq!(calls, [both.clone(), both].concat(), "{log}");
 }
