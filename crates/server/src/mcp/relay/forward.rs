@@ -252,7 +252,7 @@ fn cancelled() -> RelayError {
     RelayError::Protocol(ErrorData::internal_error("the request was cancelled", None))
 }
 
-/// The newer era says of each result that it is complete; servers of the older one do not.
+/// In the newer era each result states that it is complete; servers of the older one omit that.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of results; these are the ones that are passed on"

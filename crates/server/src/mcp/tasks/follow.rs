@@ -1,7 +1,7 @@
 //! Sees to it that the runs of tasks go on while no client waits for them.
 //!
 //! A daemon drives them like every other run. Only a server without one drives them itself; what it leaves when it ends
-//! is in the store, and goes on with the next daemon, or when a client of the next server asks for the task.
+//! is in the store, and continues with the next daemon, or when a client of the next server asks for the task.
 
 use std::collections::HashSet;
 use std::sync::Arc;
