@@ -40,7 +40,9 @@ pub use http::HttpServer;
 pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use oauth::GuardedServer;
 pub use real::RealModel;
-pub use referees::{node_referee, referee, referee_script, referee_script_path};
+pub use referees::{
+    conformance_checks, node_referee, referee, referee_script, referee_script_path,
+};
 pub use remote_skills::{RemoteSkills, skill_md};
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};

@@ -2,8 +2,11 @@
 //!
 //! `crates/server/tests/referees/install.sh` installs them. If one is missing, tests fail; nothing is skipped.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Value;
 
 /// Where the referees are installed.
 fn folder() -> PathBuf {
@@ -56,4 +59,19 @@ pub fn referee_script(name: &str) -> Command {
         .arg(&script)
         .env("DEFT_REFEREES", folder());
     command
+}
+
+/// The checks of a scenario that the conformance suite has written into a folder.
+pub fn conformance_checks(folder: &Path) -> Option<Value> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if let Some(found) = conformance_checks(&path) {
+                return Some(found);
+            }
+        } else if path.file_name().is_some_and(|name| name == "checks.json") {
+            return serde_json::from_slice(&fs::read(path).ok()?).ok();
+        }
+    }
+    None
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deft_testkit::{node_referee, referee};
+use deft_testkit::{node_referee, referee, referee_script_path};
 use serde_json::Value;
 
 use crate::daemon::Daemon;
@@ -74,7 +74,7 @@ fn judge(world: &World, revision: &str, count: usize) {
     assert_eq!(required.len(), count, "{required:?}");
     let out = world.path("verdicts");
     world.write("baseline.yml", "server: []\n");
-    let token = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/tests/referees/token.mjs");
+    let token = referee_script_path("token.mjs");
     let judged = std::process::Command::new(referee("bin/node"))
         .arg("--import")
         .arg(token)

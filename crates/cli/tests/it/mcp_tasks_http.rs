@@ -1,10 +1,8 @@
 //! Long runs as tasks over HTTP of a running daemon, and what the conformance suite of MCP says about them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
-use deft_testkit::{node_referee, referee_script_path};
+use deft_testkit::{conformance_checks, node_referee, referee_script_path};
 use serde_json::{Value, json};
 
 use crate::api::client::{Api, Reply};
@@ -154,7 +152,7 @@ fn judge(world: &World, api: &Api, scenario: &str) -> BTreeMap<String, (String, 
         .env("DEFT_TOKEN", &api.token)
         .output()
         .unwrap();
-    let checks = find_checks(&out).unwrap_or_else(|| {
+    let checks = conformance_checks(&out).unwrap_or_else(|| {
         panic!(
             "{scenario} has no verdict: {}\n{}",
             String::from_utf8_lossy(&output.stdout),
@@ -167,20 +165,6 @@ fn judge(world: &World, api: &Api, scenario: &str) -> BTreeMap<String, (String, 
         (text(&check["id"]), verdict)
     });
     checks.collect()
-}
-
-fn find_checks(folder: &Path) -> Option<Value> {
-    for entry in fs::read_dir(folder).ok()?.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            if let Some(found) = find_checks(&path) {
-                return Some(found);
-            }
-        } else if path.file_name().is_some_and(|name| name == "checks.json") {
-            return serde_json::from_slice(&fs::read(path).ok()?).ok();
-        }
-    }
-    None
 }
 
 /// Checks that deft cannot pass, and why.

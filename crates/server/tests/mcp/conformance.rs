@@ -4,9 +4,8 @@
 //! Scenarios that call tools of a fixture by name are not here.
 
 use std::fs;
-use std::path::Path;
 
-use deft_testkit::node_referee;
+use deft_testkit::{conformance_checks, node_referee};
 
 use crate::test_server::TestServer;
 
@@ -23,7 +22,7 @@ fn judge(served: &TestServer, version: &str, scenario: &str) -> Vec<(String, Str
         .arg(&out)
         .output()
         .unwrap();
-    let checks = find_checks(&out).unwrap_or_else(|| {
+    let checks = conformance_checks(&out).unwrap_or_else(|| {
         panic!(
             "{scenario} has no verdict: {}\n{}",
             String::from_utf8_lossy(&output.stdout),
@@ -36,20 +35,6 @@ fn judge(served: &TestServer, version: &str, scenario: &str) -> Vec<(String, Str
         (text(&check["id"]), text(&check["status"]), why)
     });
     checks.collect()
-}
-
-fn find_checks(folder: &Path) -> Option<serde_json::Value> {
-    for entry in fs::read_dir(folder).ok()?.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            if let Some(found) = find_checks(&path) {
-                return Some(found);
-            }
-        } else if path.file_name().is_some_and(|name| name == "checks.json") {
-            return serde_json::from_slice(&fs::read(path).ok()?).ok();
-        }
-    }
-    None
 }
 
 /// The scenario passes: no check fails but those that need a fixture, and at least one succeeds.
