@@ -20,6 +20,8 @@ pub struct LogFile {
     limits: LogLimits,
     clock: fn() -> Timestamp,
     file: File,
+    /// Device and inode of the file.
+    id: FileId,
     /// When the first line was written, if that is known.
     begun: Option<Timestamp>,
 }
@@ -34,13 +36,14 @@ impl LogFile {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let file = append_to(path)?;
+        let (file, id) = append_to(path)?;
         let log = Self {
             begun: first_time(path),
             path: path.to_owned(),
             limits,
             clock,
             file,
+            id,
         };
         log.remove_surplus();
         Ok(log)
@@ -49,25 +52,35 @@ impl LogFile {
     /// Adds a line of JSON, in one write, so that lines of several processes do not mix.
     pub fn append(&mut self, json: &str) -> io::Result<()> {
         let line = visible_json(json.trim_end_matches('\n')) + "\n";
-        if !is_at(&self.file, &self.path) {
-            self.reopen()?;
-        }
+        let size = match self.size() {
+            Some(size) => size,
+            None => {
+                self.reopen()?;
+                self.file.metadata()?.len()
+            }
+        };
         let now = (self.clock)();
-        if self.is_due(line.len(), now)? {
+        if self.is_due(size, line.len(), now) {
             self.rotate()?;
         }
         self.begun.get_or_insert(now);
         self.file.write_all(line.as_bytes())
     }
 
+    /// The size of the log; none if another file or none is at its path. This is the only question to the disk before a
+    /// line.
+    fn size(&self) -> Option<u64> {
+        let there = fs::metadata(&self.path).ok()?;
+        (file_id(&there) == self.id).then_some(there.len())
+    }
+
     /// Whether the next line belongs into a new file.
-    fn is_due(&self, bytes: usize, now: Timestamp) -> io::Result<bool> {
-        let size = self.file.metadata()?.len();
+    fn is_due(&self, size: u64, bytes: usize, now: Timestamp) -> bool {
         let full = size + bytes as u64 > self.limits.max_bytes;
         let age = self.begun.map(|begun| now.duration_since(begun));
         let old =
             age.is_some_and(|age| age.unsigned_abs() > self.limits.max_age && age.is_positive());
-        Ok(size > 0 && (full || old))
+        size > 0 && (full || old)
     }
 
     /// Moves the file away and begins a new one. While another process does so this one keeps writing
@@ -79,7 +92,7 @@ impl LogFile {
             return Ok(());
         }
         // Another process may have been quicker.
-        if is_at(&self.file, &self.path) {
+        if self.size().is_some() {
             for number in (1..self.limits.keep).rev() {
                 move_away(&self.rotated(number), &self.rotated(number + 1))?;
             }
@@ -93,7 +106,7 @@ impl LogFile {
     }
 
     fn reopen(&mut self) -> io::Result<()> {
-        self.file = append_to(&self.path)?;
+        (self.file, self.id) = append_to(&self.path)?;
         self.begun = first_time(&self.path);
         Ok(())
     }
@@ -145,7 +158,7 @@ impl Write for LogFile {
 }
 
 /// A pipe or a device in place of a log is no log; opening it never blocks.
-fn append_to(path: &Path) -> io::Result<File> {
+fn append_to(path: &Path) -> io::Result<(File, FileId)> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let file = OpenOptions::new()
@@ -154,21 +167,20 @@ fn append_to(path: &Path) -> io::Result<File> {
         .mode(0o600)
         .custom_flags(flags.bits().cast_signed())
         .open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        return Ok((file, file_id(&metadata)));
     }
     let why = "it is not a regular file";
     Err(io::Error::new(io::ErrorKind::InvalidInput, why))
 }
 
-/// Whether a path still leads to an open file.
-fn is_at(file: &File, path: &Path) -> bool {
+/// Device and inode.
+type FileId = (u64, u64);
+
+fn file_id(metadata: &fs::Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt;
-    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(open), Ok(there)) => id(open) == id(there),
-        _ => false,
-    }
+    (metadata.dev(), metadata.ino())
 }
 
 /// A rotated file that is not there leaves a gap and no more.

@@ -3,8 +3,8 @@
 //! The log is a convenience. The truth is in the store, so a log that cannot be written is
 //! reported and nothing else.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,16 +37,25 @@ pub(crate) fn append(
     outputs: &Value,
     error: Option<&str>,
 ) -> io::Result<()> {
-    fs::create_dir_all(place.folder)?;
-    let day = at.to_zoned(place.zone.clone()).date();
-    let path = place.folder.join(format!("{day}.yaml"));
-    if !path.exists() {
-        remove_old(place, day);
-    }
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     let entry = entry(at, row, outcome, outputs, error)?;
+    let mut file = open(place, at.to_zoned(place.zone.clone()).date())?;
     // One write, so that entries of several processes do not mix.
     file.write_all(entry.as_bytes())
+}
+
+/// The file of a day. Usually it exists, and then opening it is all there is to do.
+fn open(place: &Place<'_>, day: Date) -> io::Result<File> {
+    let path = place.folder.join(format!("{day}.yaml"));
+    let mut how = OpenOptions::new();
+    how.append(true);
+    match how.open(&path) {
+        Err(problem) if problem.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(place.folder)?;
+            remove_old(place, day);
+            how.create(true).open(&path)
+        }
+        opened => opened,
+    }
 }
 
 /// Removes the files of days that are too long ago. One that cannot be removed is tried again on the
