@@ -18,6 +18,7 @@ use crate::drive::{DriveOutcome, Driver, RouterFacts};
 use crate::engine::Inner;
 use crate::record::{Journal, encode as encode_event};
 use crate::secrets::{RunSecrets, taken_over};
+use crate::transcript::has_notice;
 use crate::{Attention, Engine, Error, ask, finish};
 
 /// A request to run a skill, with its cause.
@@ -192,9 +193,9 @@ impl Engine {
         inner.warm(&pinned);
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         inner.learn_tools(&pinned).await;
-        let mut draft = inner.draft(&fire, pinned, inputs.clone(), attention.parks);
+        let mut draft = inner.draft(&fire, pinned, inputs.clone(), attention);
         let then = std::mem::take(&mut draft.then);
-        let (batch, mut events) = draft.journal.take(then);
+        let (batch, events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
         let mut new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
         new.aside = inner.prepared(&fire, &draft.nonce);
@@ -211,7 +212,7 @@ impl Engine {
             } => {
                 inner.replaced(&cancelled, &run.id).await?;
                 if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
-                    let events = std::mem::take(&mut events);
+                    draft.journal.keep(&events, has_notice(&fire.writes));
                     inner.publish_all(&run.id, &run.skill, first_seq, events);
                 }
                 attention.note(&run.id);
@@ -288,15 +289,14 @@ impl Engine {
 impl Inner {
     /// The skill of a fire, which has its id from here on: a person may have written its name.
     pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<PinnedSkill, Error> {
-        let pinned = match &fire.content {
+        Ok(match &fire.content {
             Some(skill) => self.library.ad_hoc(skill)?,
             None => {
                 let pinned = self.library.find(&fire.skill).await?;
                 fire.skill = pinned.skill.id.to_string();
                 pinned
             }
-        };
-        Ok(pinned)
+        })
     }
 
     fn warm(&self, pinned: &PinnedSkill) {
@@ -308,7 +308,7 @@ impl Inner {
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
     /// If a daemon resumes waiting runs, a run waits for missing tools.
-    fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, patient: bool) -> Draft {
+    fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, watch: &Attention) -> Draft {
         let now = self.now();
         let id = new_run_id();
         let started = RunStart {
@@ -324,7 +324,7 @@ impl Inner {
         };
         let nonce = started.nonce.clone();
         let mut machine = Machine::new(Arc::clone(&pinned.plan), self.rules());
-        let mut journal = Journal::default();
+        let mut journal = Journal::kept_in(watch.transcript.clone());
         let mut names = pinned.plan.secrets().to_vec();
         if let Some(parent) = &fire.parent {
             names.extend(taken_over(&parent.reused, &nonce));
@@ -333,7 +333,7 @@ impl Inner {
         let mut events = vec![machine.start(started)];
         let parent = fire.parent.iter();
         events.extend(parent.flat_map(|parent| parent.reused.clone()));
-        let missing = if patient {
+        let missing = if watch.parks {
             None
         } else {
             self.missing_tool(&pinned)

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::engine::Inner;
 use crate::grant_request::GrantRequest;
-use crate::{Engine, Error};
+use crate::{Engine, Error, Transcript};
 
 /// A question to a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,8 @@ pub struct Attention {
     pub hear: Option<crate::agent::Hear>,
     /// Where the id of the run is put as soon as it is admitted.
     pub admitted: Option<Arc<OnceLock<RunId>>>,
+    /// Where the events of the run are kept for a caller that shows it when it is over.
+    pub transcript: Option<Arc<Transcript>>,
 }
 
 impl Attention {

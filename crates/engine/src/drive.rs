@@ -119,7 +119,7 @@ impl Driver {
             run,
             lease,
             machine,
-            journal: Journal::default(),
+            journal: Journal::kept_in(attention.transcript.clone()),
             performer,
             attention,
             stop,

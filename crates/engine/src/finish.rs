@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use crate::engine::Inner;
 use crate::record::{Journal, encode_all};
 use crate::summary::summary;
+use crate::transcript::has_notice;
 use crate::view::publish;
 use crate::{DETACHED, EVENT, Error, JOB_SKILL, reply, session_log};
 
@@ -163,12 +164,14 @@ impl Inner {
             let after = finish.aftermath.as_ref();
             let moves = after.is_some_and(|after| after.change.timeline.is_some());
             let tells = answers || batch.writes.len() > own.len();
+            let has_notice = has_notice(&batch.writes);
             batch.then = RunState::Finish(finish);
             match self.append(ending.lease, batch).await {
                 Ok(AppendResult {
                     first_seq, usage, ..
                 }) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
+                    journal.keep(&events, has_notice);
                     self.publish_all(id, skill, first_seq, events);
                     self.ring_after(moves, tells);
                     return Ok((stored, usage));

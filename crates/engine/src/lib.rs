@@ -40,6 +40,7 @@ mod stored_skill;
 mod summary;
 mod tools_ahead;
 mod trace;
+mod transcript;
 mod view;
 mod waiting;
 
@@ -69,6 +70,7 @@ pub use record::PublishedEvent;
 pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
+pub use transcript::Transcript;
 
 /// The cause of runs that a person queued and does not watch.
 pub const DETACHED: &str = "detached";

@@ -1,5 +1,6 @@
 //! What happened is stored first, and told to the world after.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{RunId, WaitKind};
@@ -8,8 +9,9 @@ use deft_wire::event::EventView;
 use deft_workflow::{Event, public};
 use jiff::Timestamp;
 
-use crate::Error;
 use crate::engine::Inner;
+use crate::transcript::has_notice;
+use crate::{Error, Transcript};
 
 /// A stored event, as listeners get it.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +46,26 @@ impl PublishedEvent {
 pub(crate) struct Journal {
     events: Vec<(Timestamp, Event)>,
     writes: Vec<Write>,
+    /// Where they are kept once they are stored.
+    transcript: Option<Arc<Transcript>>,
 }
 
 impl Journal {
+    /// One that keeps what is stored for the caller of the run.
+    pub(crate) fn kept_in(transcript: Option<Arc<Transcript>>) -> Self {
+        Self {
+            transcript,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps events that are stored, where somebody wants them.
+    pub(crate) fn keep(&self, events: &[(Timestamp, Event)], has_notice: bool) {
+        if let Some(transcript) = &self.transcript {
+            transcript.add(events, has_notice);
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.events.is_empty() && self.writes.is_empty()
     }
@@ -137,6 +156,7 @@ impl Inner {
                 then: then.clone(),
             };
         };
+        journal.keep(&events, has_notice(&writes));
         self.publish_all(&lease.run, skill, appended.first_seq, events);
         Ok(appended)
     }

@@ -11,7 +11,7 @@ use deft_wire::dry_run::{DryDiagnostic, DryRun};
 use deft_wire::event::EventView;
 use deft_wire::interruption::IdleTime;
 use deft_wire::notice::NoticeStatus;
-use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, StepView};
+use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, RunView, StepView};
 use deft_workflow::{Event, Plan, RunPreparation, RunStart, dry_run, step_views};
 use jiff::Timestamp;
 
@@ -20,7 +20,7 @@ use crate::interruptions::{idle_time, interruptions, tells_idle_time};
 use crate::mask::Mask;
 use crate::record::PublishedEvent;
 use crate::run_view::read_field;
-use crate::{Engine, Error, claim, run_view};
+use crate::{Engine, Error, Transcript, claim, run_view};
 
 impl Engine {
     /// The skill that a name means now, made ready to run.
@@ -116,20 +116,44 @@ impl Engine {
         if row.outcome.is_none() {
             run.usage = self.usage_so_far(row).await?;
         }
+        let notices = self.notices_of(row).await?;
+        Ok(self.describe(row, run, &events, notices).await)
+    }
+
+    /// The same for a run that was driven to its end here: from what its driver stored, if that is all of it.
+    pub async fn show_driven(
+        &self,
+        row: &RunRow,
+        transcript: &Transcript,
+    ) -> Result<RunDetail, Error> {
+        let Some(events) = transcript.take() else {
+            return self.show(row).await;
+        };
+        let run = run_view(row)?;
+        Ok(self.describe(row, run, &events, Vec::new()).await)
+    }
+
+    async fn describe(
+        &self,
+        row: &RunRow,
+        run: RunView,
+        events: &[(Timestamp, Event)],
+        notices: Vec<RunNotice>,
+    ) -> RunDetail {
         let why = events.iter().find_map(|(_, event)| check_failed(event));
         let mut detail = RunDetail {
             run,
             check_failed: why.map(str::to_owned),
             request_id: events.iter().find_map(|(_, event)| request_id(event)),
-            steps: self.steps(row, &events).await,
-            calls: crate::agent::calls(&events),
-            notices: self.notices_of(row).await?,
-            interruptions: interruptions(&events),
-            idle: idle_time(&events),
+            steps: self.steps(row, events).await,
+            calls: crate::agent::calls(events),
+            notices,
+            interruptions: interruptions(events),
+            idle: idle_time(events),
             owner_gone: None,
         };
         detail.mask();
-        Ok(detail)
+        detail
     }
 
     /// How long each of these runs was idle; one that is not over counts as never. The journal is read only of

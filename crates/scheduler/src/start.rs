@@ -2,9 +2,12 @@
 //!
 //! A run that gets no place is stored and waits for its turn, as every other run. Not here: slots (`ticker`).
 
+use std::sync::Arc;
+
 use deft_base::Error;
-use deft_engine::{Admission, AdmittedRun, Fire};
+use deft_engine::{Admission, AdmittedRun, Attention, Fire, Transcript};
 use deft_model::RunId;
+use deft_store::RunRow;
 use tokio::sync::oneshot;
 
 use crate::log_lines;
@@ -16,20 +19,31 @@ pub struct StartedRun {
     pub id: RunId,
     /// Whether a run with its key was there already.
     pub existing: bool,
-    /// Closed when the run is over or waits for something; none if it is not driven here.
-    pub end: Option<oneshot::Receiver<()>>,
+    /// The run once it is over or waits for something, or nothing if it could not be driven; none if it is not driven
+    /// here.
+    pub end: Option<oneshot::Receiver<RunRow>>,
 }
 
 impl Scheduler {
-    /// Stores a run and drives it in the pool. Returns as soon as it is stored; none if the process stops.
-    pub async fn start(&self, fire: Fire, pool: &Pool) -> Option<Result<StartedRun, Error>> {
+    /// Stores a run and drives it in the pool. Returns as soon as it is stored; none if the process stops. The driver
+    /// keeps its events in `transcript`.
+    pub async fn start(
+        &self,
+        fire: Fire,
+        pool: &Pool,
+        transcript: Option<Arc<Transcript>>,
+    ) -> Option<Result<StartedRun, Error>> {
         let (stored, answer) = oneshot::channel();
         let (ended, end) = oneshot::channel();
         let (scheduler, task_pool) = (self.clone(), pool.clone());
+        let attention = Attention {
+            transcript,
+            ..pool.attention.clone()
+        };
         // In a task of its own: a caller that gives up must not leave a run without a driver. In a box: a future of
         // this size is copied several times on its way into a task.
         pool.tasks.spawn(Box::pin(async move {
-            let begun = scheduler.begin(fire, &task_pool).await;
+            let begun = scheduler.begin(fire, &task_pool, &attention).await;
             let leased = match begun {
                 Ok(AdmittedRun::Leased(leased)) => {
                     drop(stored.send(Ok((leased.run().clone(), false, true))));
@@ -49,18 +63,17 @@ impl Scheduler {
                 }
             };
             let run = leased.run().clone();
-            match scheduler
-                .engine
-                .drive_leased(leased, task_pool.attention)
-                .await
-            {
-                Ok(driven) => log_lines::log_end(&scheduler.engine, driven.run()).await,
+            match scheduler.engine.drive_leased(leased, attention).await {
+                Ok(Admission::Run(row) | Admission::Existing(row)) => {
+                    log_lines::log_end(&scheduler.engine, &row).await;
+                    // The caller may be gone.
+                    drop(ended.send(row));
+                }
                 Err(error) => {
                     scheduler.loss.note(&error);
                     tracing::error!(%run, %error, "a run was not driven");
                 }
             }
-            drop(ended);
             scheduler.engine.base().bells().runs.notify_waiters();
         }));
         let stored = answer.await.ok()?;
@@ -72,11 +85,16 @@ impl Scheduler {
     }
 
     /// Takes a place and the lease of the run, or stores the run for later.
-    async fn begin(&self, fire: Fire, pool: &Pool) -> Result<AdmittedRun, Error> {
+    async fn begin(
+        &self,
+        fire: Fire,
+        pool: &Pool,
+        attention: &Attention,
+    ) -> Result<AdmittedRun, Error> {
         let Some(place) = pool.try_place() else {
             return self.engine.admit(fire).await.map(AdmittedRun::Over);
         };
-        let mut begun = self.engine.begin(fire, &pool.attention).await?;
+        let mut begun = self.engine.begin(fire, attention).await?;
         match &mut begun {
             AdmittedRun::Leased(leased) => leased.place = Some(place),
             AdmittedRun::Queued(_) => self.engine.base().bells().runs.notify_waiters(),

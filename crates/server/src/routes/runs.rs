@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use deft_service::runs::{self, CancelResult, PruneLimit, PruneMode, RunQuery, RunWork, StartRun};
+use deft_service::runs::{
+    self, CancelResult, PruneLimit, PruneMode, RunQuery, RunWork, StartRun, Wait,
+};
 use deft_wire::api::{
     CancelView, RerunRequest, ResumeRequest, RunListQuery, RunPage, StartRunRequest, WaitQuery,
 };
@@ -191,15 +193,20 @@ fn start(call: Call<WaitQuery, StartRunRequest>) -> BoxFuture<'static, Done<Answ
             key: call.key.or(call.body.key),
             origin: call.origin,
         };
-        let started = server.runner.start(start).await?;
+        let Some(seconds) = call.query.wait else {
+            let started = server.runner.start(start, Wait::No).await?;
+            return show_after(&server, started.id().clone()).await;
+        };
+        let started = server.runner.start(start, Wait::ForEnd).await?;
         let run = started.id().clone();
-        if let Some(seconds) = call.query.wait {
-            tokio::select! {
-                waited = started.wait(&server.app, longest(seconds)) => waited?,
-                () = server.stop.cancelled() => {}
-            }
+        let ended = tokio::select! {
+            ended = started.wait(&server.app, longest(seconds)) => ended?,
+            () = server.stop.cancelled() => None,
+        };
+        match ended {
+            Some(run) => Answer::json(StatusCode::OK, &RunDocument { run }),
+            None => show_after(&server, run).await,
         }
-        show_after(&server, run).await
     })
 }
 

@@ -237,6 +237,7 @@ impl Drive {
             assume_yes: answers.assume_yes,
             parks: false,
             admitted: Some(Arc::clone(&admitted)),
+            transcript: None,
         };
         let engine = app.engine.clone();
         Ok(Self {

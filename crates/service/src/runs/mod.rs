@@ -19,7 +19,7 @@ pub use history::{
     check_skill, detail, events, export, list, prune, show,
 };
 pub use progress::{Change, Progress};
-pub use runner::{Runner, StartedRun};
+pub use runner::{Runner, StartedRun, Wait};
 pub use start::{
     InputName, PlannedStep, PrepareError, PreparedSkill, StartRun, admit, caller_origin, dry_run,
     planned_steps, prepare, queue, read_input_file, remaining_steps,

@@ -1,9 +1,13 @@
 //! Runs that programs ask a daemon for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::RunId;
+use deft_engine::Transcript;
+use deft_model::{RunId, RunStatus};
 use deft_scheduler::{Pool, Scheduler};
+use deft_store::RunRow;
+use deft_wire::run::RunDetail;
 use deft_wire::{Done, Failure};
 use tokio::time::Instant;
 
@@ -18,7 +22,19 @@ pub struct Runner {
 }
 
 /// A run that is stored.
-pub struct StartedRun(deft_scheduler::StartedRun);
+pub struct StartedRun {
+    run: deft_scheduler::StartedRun,
+    transcript: Option<Arc<Transcript>>,
+}
+
+/// Whether the caller of a run waits for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Until the run is over.
+    ForEnd,
+    /// It wants to know that the run is stored.
+    No,
+}
 
 impl Runner {
     pub(crate) fn new(scheduler: Scheduler, pool: Pool) -> Self {
@@ -26,38 +42,60 @@ impl Runner {
     }
 
     /// Stores a run, which begins at once if the daemon has a place for it. A caller may give up; the run goes on.
-    pub async fn start(&self, start: StartRun) -> Done<StartedRun> {
-        let started = self.scheduler.start(start.into(), &self.pool).await;
+    pub async fn start(&self, start: StartRun, wait: Wait) -> Done<StartedRun> {
+        let transcript: Option<Arc<Transcript>> = (wait == Wait::ForEnd).then(Arc::default);
+        let kept = transcript.clone();
+        let started = self.scheduler.start(start.into(), &self.pool, kept).await;
         let started = started.ok_or_else(|| {
             let message = "the daemon stopped before the run was stored";
             Failure::internal("engine", message)
         })?;
-        started
-            .map(StartedRun)
-            .map_err(|error| app::failure(&error))
+        let run = started.map_err(|error| app::failure(&error))?;
+        Ok(StartedRun { run, transcript })
     }
 }
 
 impl StartedRun {
     /// The run.
     pub fn id(&self) -> &RunId {
-        &self.0.id
+        &self.run.id
     }
 
     /// Whether a run with the same key was there already, so that nothing was run.
     pub fn is_existing(&self) -> bool {
-        self.0.existing
+        self.run.existing
     }
 
-    /// Waits until the run is over or asks a person, at most so long.
-    pub async fn wait(self, app: &App, at_most: Duration) -> Done<()> {
+    /// Waits until the run is over or asks a person, at most so long. Returns the run if it was driven to its end here;
+    /// otherwise the store knows how it stands.
+    pub async fn wait(self, app: &App, at_most: Duration) -> Done<Option<RunDetail>> {
         let deadline = Instant::now() + at_most;
-        if let Some(end) = self.0.end
-            && tokio::time::timeout_at(deadline, end).await.is_err()
-        {
-            return Ok(());
+        if let Some(end) = self.run.end {
+            match tokio::time::timeout_at(deadline, end).await {
+                Err(_) => return Ok(None),
+                Ok(Ok(row)) if row.status == RunStatus::Done => {
+                    return show_ended(app, &row, self.transcript.as_deref()).await;
+                }
+                Ok(Ok(_) | Err(_)) => {}
+            }
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        drive::wait(app, &self.0.id, left).await
+        drive::wait(app, &self.run.id, left).await.map(|()| None)
     }
+}
+
+async fn show_ended(
+    app: &App,
+    row: &RunRow,
+    transcript: Option<&Transcript>,
+) -> Done<Option<RunDetail>> {
+    let Some(transcript) = transcript else {
+        return Ok(None);
+    };
+    let shown = app.engine.show_driven(row, transcript).await;
+    let shown = shown.map_err(|error| app::failure(&error))?;
+    Ok(Some(RunDetail {
+        owner_gone: Some(false),
+        ..shown
+    }))
 }

@@ -97,6 +97,7 @@ impl Host {
             assume_yes: attention.assume_yes,
             parks: attention.parks,
             admitted: Some(started),
+            transcript: None,
             hear: Some(Arc::new(move |delta| hears.hear(delta))),
         };
         let said = teller.follow(events, work(attention)).await;
