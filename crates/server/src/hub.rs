@@ -94,16 +94,16 @@ impl Hub {
     }
 
     async fn follow_on(&self, app: &App) {
-        let mut bell = EventBell::listen(app);
         loop {
-            if self.rest() {
-                self.wanted.notified().await;
-                continue;
+            self.wanted.notified().await;
+            // Only now: an engine without listeners publishes nothing.
+            let mut bell = EventBell::listen(app);
+            while !self.rest() {
+                let looked = Instant::now();
+                self.hand_out(app).await;
+                bell.wait().await;
+                tokio::time::sleep_until(looked + PACE).await;
             }
-            let looked = Instant::now();
-            self.hand_out(app).await;
-            bell.wait().await;
-            tokio::time::sleep_until(looked + PACE).await;
         }
     }
 
