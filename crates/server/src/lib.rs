@@ -8,6 +8,7 @@ mod answer;
 #[cfg(test)]
 mod command_tests;
 mod context;
+mod description;
 mod dispatch;
 mod feed;
 mod guard;
@@ -19,6 +20,7 @@ mod listen;
 pub mod mcp;
 mod metrics;
 mod mount;
+#[cfg(test)]
 mod openapi;
 #[cfg(test)]
 mod openapi_tests;
@@ -33,6 +35,8 @@ mod route;
 mod router;
 mod routes;
 mod stall;
+#[cfg(test)]
+mod stored_json;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};

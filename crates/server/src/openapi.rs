@@ -1,4 +1,4 @@
-//! `/api/openapi.json`: OpenAPI 3.1 of the table of routes. Its schemas are those of the types of `wire`.
+//! `openapi.json`, as tests make it: OpenAPI 3.1 of the table of routes. Its schemas are those of the types of `wire`.
 
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -117,16 +117,17 @@ fn word(verb: Verb) -> &'static str {
 }
 
 fn operation(route: &Route, replies: &mut SchemaGenerator) -> Value {
-    let reply = (route.reply)(replies);
+    let description = &route.description;
+    let reply = (description.reply)(replies);
     let mut responses = Map::new();
-    for status in route.statuses {
+    for status in description.statuses {
         let shape = json!({
             "description": if *status == 202 { "Accepted; it goes on." } else { "Done." },
             "content": {"application/json": {"schema": reply}},
         });
         responses.insert(status.to_string(), shape);
     }
-    if let Some(refusal) = route.refusal {
+    if let Some(refusal) = description.refusal {
         let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
         let shape = json!({
             "description": "It was tried and failed.",
@@ -141,13 +142,13 @@ fn operation(route: &Route, replies: &mut SchemaGenerator) -> Value {
     responses.insert("default".to_owned(), problem);
     let mut operation = json!({
         "operationId": operation_id(route),
-        "summary": route.summary,
+        "summary": description.summary,
         "tags": [tag(route)],
         "x-scope": route.scope.word(),
         "parameters": parameters(route),
         "responses": responses,
     });
-    if let Some(body) = route.body {
+    if let Some(body) = description.body {
         let schema = body(&mut requests());
         let needed = schema.get("required").is_some();
         operation["requestBody"] = json!({
@@ -166,8 +167,9 @@ fn requests() -> SchemaGenerator {
 }
 
 fn parameters(route: &Route) -> Vec<Value> {
-    let mut all: Vec<Value> = route
-        .params()
+    let parts = route.path.split('/');
+    let names = parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut all: Vec<Value> = names
         .map(|name| {
             json!({
                 "name": name,
@@ -177,7 +179,7 @@ fn parameters(route: &Route) -> Vec<Value> {
             })
         })
         .collect();
-    if let Some(query) = route.query {
+    if let Some(query) = route.description.query {
         let schema = query(&mut requests()).to_value();
         let needed = schema["required"].as_array().cloned().unwrap_or_default();
         for (name, shape) in schema["properties"].as_object().into_iter().flatten() {

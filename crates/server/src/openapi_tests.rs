@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::openapi::document;
 use crate::routes::table;
+use crate::stored_json;
 
 /// Every `$ref` below a value.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
@@ -19,6 +20,11 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
         Value::Array(items) => items.iter().for_each(|one| references(one, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+#[test]
+fn the_file_says_what_the_types_say() {
+    stored_json::check("src/openapi.json", &document(&table()), 3);
 }
 
 #[test]

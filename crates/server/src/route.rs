@@ -1,7 +1,6 @@
 //! One row per request: its method, address, scope, shapes and handler. The router and the OpenAPI document are both
 //! made from these rows.
 
-use std::any::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +11,14 @@ use deft_wire::model::RunOrigin;
 use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
-use schemars::generate::SchemaGenerator;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Caller;
 use crate::answer::Answer;
 use crate::context::Server;
+use crate::description::Description;
 
 /// A method of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,23 +80,13 @@ pub(crate) struct RawCall {
 /// Carries a request out.
 pub(crate) type Handler = Arc<dyn Fn(RawCall) -> BoxFuture<'static, Done<Answer>> + Send + Sync>;
 
-/// Describes a type in the document.
-pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
-
 /// One request that the API takes.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub(crate) verb: Verb,
     pub(crate) path: &'static str,
-    pub(crate) summary: &'static str,
     pub(crate) scope: Scope,
-    pub(crate) query: Option<Shape>,
-    pub(crate) body: Option<Shape>,
-    pub(crate) reply: Shape,
-    /// The statuses of success.
-    pub(crate) statuses: &'static [u16],
-    /// The document of a reply with status 422, where that is more than a problem.
-    pub(crate) refusal: Option<Shape>,
+    pub(crate) description: Description,
     pub(crate) handler: Handler,
     /// Whether a repeated `Idempotency-Key` is answered with the reply that is kept; starting a run has a key of its
     /// own, which never expires.
@@ -148,10 +137,7 @@ impl Route {
     {
         let handler: Handler =
             Arc::new(move |raw: RawCall| Box::pin(async move { work(read::<Q, B>(raw)?).await }));
-        Self {
-            statuses: &[200, 202],
-            ..Self::row::<Q, B, R>(verb, path, summary, scope, handler)
-        }
+        Self::row::<Q, B, R>(verb, path, summary, scope, handler).with_statuses(&[200, 202])
     }
 
     fn row<Q, B, R>(
@@ -169,27 +155,26 @@ impl Route {
         Self {
             verb,
             path,
-            summary,
             scope,
-            query: shape::<Q>(),
-            body: shape::<B>(),
-            reply: |generator| generator.subschema_for::<R>(),
-            statuses: &[200],
-            refusal: None,
+            description: Description::new::<Q, B, R>(summary, &[200]),
             handler,
             keeps_reply: verb == Verb::Post,
         }
     }
 
     /// The same with one status of success.
-    pub(crate) fn always_ok(mut self) -> Self {
-        self.statuses = &[200];
+    pub(crate) fn always_ok(self) -> Self {
+        self.with_statuses(&[200])
+    }
+
+    fn with_statuses(mut self, statuses: &'static [u16]) -> Self {
+        self.description = self.description.with_statuses(statuses);
         self
     }
 
     /// The same with a document for what was tried and failed.
     pub(crate) fn with_refusal<R: JsonSchema>(mut self) -> Self {
-        self.refusal = Some(schemars::SchemaGenerator::subschema_for::<R>);
+        self.description = self.description.with_refusal::<R>();
         self
     }
 
@@ -198,17 +183,6 @@ impl Route {
         self.keeps_reply = false;
         self
     }
-
-    /// The names in its address.
-    pub(crate) fn params(&self) -> impl Iterator<Item = &'static str> {
-        let parts = self.path.split('/');
-        parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-    }
-}
-
-fn shape<T: JsonSchema + 'static>() -> Option<Shape> {
-    let is_nothing = TypeId::of::<T>() == TypeId::of::<Nothing>();
-    (!is_nothing).then_some(|generator: &mut SchemaGenerator| T::json_schema(generator))
 }
 
 fn read<Q: DeserializeOwned, B: DeserializeOwned>(raw: RawCall) -> Done<Call<Q, B>> {

@@ -1,9 +1,9 @@
 //! Which address leads where: the table of routes, behind the guard.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Extension, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Response};
@@ -16,7 +16,7 @@ use crate::context::Server;
 use crate::dispatch::dispatch;
 use crate::request_id::RequestId;
 use crate::route::{Route, Verb};
-use crate::{feed, guard, health, hooks, metrics, mount, openapi, reply, routes};
+use crate::{feed, guard, health, hooks, metrics, mount, reply, routes};
 
 /// All addresses.
 pub(crate) fn build(server: &Arc<Server>) -> Router {
@@ -59,14 +59,11 @@ fn add(router: Router<Arc<Server>>, route: Route) -> Router<Arc<Server>> {
     router.route(path, on(filter, handler))
 }
 
-/// The description of all routes. It is made when it is first asked for.
+/// The description of all routes.
+const DOCUMENT: &str = include_str!("openapi.json");
+
 async fn describe() -> Response<Body> {
-    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
-    let text = DOCUMENT.get_or_init(|| {
-        let document = openapi::document(&routes::table());
-        Bytes::from(document.to_string())
-    });
-    let mut response = Response::new(Body::from(text.clone()));
+    let mut response = Response::new(Body::from(DOCUMENT));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
     response

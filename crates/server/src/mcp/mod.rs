@@ -20,6 +20,8 @@ mod relay;
 mod reply;
 mod resources;
 mod run;
+#[cfg(test)]
+mod schema_tests;
 mod schemas;
 mod skills;
 mod stdio;

@@ -1,19 +1,10 @@
-//! JSON Schemas of arguments and results, from the types of `wire`.
+//! JSON Schemas of arguments and results, those of the types of `wire`.
 
 use std::sync::LazyLock;
 
 use deft_service::relay::CONTROL_TOOLS;
-use deft_wire::approval::{ApprovalDocument, ApprovalList};
-use deft_wire::mcp::{
-    ApprovalAnswerRequest, ApprovalListRequest, CancelledRun, RunListRequest, RunPage, RunRequest,
-    SkillRun, SkillRunRequest, TextResult,
-};
 use deft_wire::model::Effects;
-use deft_wire::run::RunDocument;
-use deft_wire::tool::ToolCatalog;
 use rmcp::model::JsonObject;
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::catalog::{Control, object};
@@ -29,82 +20,73 @@ pub(super) struct ControlTool {
     pub(super) control: Control,
 }
 
-/// The schema of a type, with everything in place: many clients follow no references.
-fn schema<T: JsonSchema>() -> JsonObject {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
-    let mut schema = schema.to_value();
-    name_any(&mut schema);
-    let mut schema = object(schema);
-    // The name of a type in Rust says nothing to a client.
-    schema.remove("title");
-    schema
-}
+/// Declares the types whose schemas tools have, under their names in `schemas.json`.
+macro_rules! tool_schemas {
+    ($($name:ident),+ $(,)?) => {
+        #[derive(Clone, Copy)]
+        enum ToolSchema {
+            $($name),+
+        }
 
-/// Writes what many clients do not know in a simpler way: "any value" as an empty schema instead of `true`, and numbers
-/// without a format.
-fn name_any(schema: &mut Value) {
-    match schema {
-        Value::Object(keys) => {
-            // Clients warn about formats that JSON Schema does not define, such as `uint64`.
-            if keys.get("type").is_some_and(is_number) {
-                keys.shift_remove("format");
-            }
-            for (key, value) in keys {
-                if key == "properties" {
-                    let properties = value.as_object_mut().into_iter().flatten();
-                    for (_, property) in properties {
-                        name_any_of(property);
-                    }
-                } else if key == "items" {
-                    name_any_of(value);
-                } else {
-                    name_any(value);
+        impl ToolSchema {
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name)),+
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(name_any),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
+
+        /// The file as the types have it.
+        #[cfg(test)]
+        pub(super) fn document() -> Value {
+            use super::schema_tests::{schema, types};
+            json!({ $(stringify!($name): schema::<types::$name>()),+ })
+        }
+    };
 }
 
-/// Whether a `type` is a number, or a number or null.
-fn is_number(kind: &Value) -> bool {
-    let kinds = kind
-        .as_array()
-        .map_or(std::slice::from_ref(kind), Vec::as_slice);
-    kinds
-        .iter()
-        .any(|kind| kind == "integer" || kind == "number")
-}
+tool_schemas!(
+    ApprovalAnswerRequest,
+    ApprovalDocument,
+    ApprovalList,
+    ApprovalListRequest,
+    CancelledRun,
+    RunDocument,
+    RunListRequest,
+    RunPage,
+    RunRequest,
+    SkillRun,
+    SkillRunRequest,
+    TextResult,
+    ToolCatalog,
+);
 
-fn name_any_of(schema: &mut Value) {
-    if *schema == Value::Bool(true) {
-        *schema = json!({});
+impl ToolSchema {
+    /// The schema, from the file that a test keeps equal to the types: it is data, as the code that makes it is large.
+    fn read(self) -> JsonObject {
+        static FILE: LazyLock<Value> = LazyLock::new(|| {
+            serde_json::from_str(include_str!("schemas.json")).unwrap_or_default()
+        });
+        object(FILE[self.name()].clone())
     }
-    name_any(schema);
 }
 
 /// The arguments of `skill_run`.
 pub(super) fn skill_run_input() -> Value {
-    Value::Object(schema::<SkillRunRequest>())
+    Value::Object(ToolSchema::SkillRunRequest.read())
 }
 
 /// The result of a run of a skill.
 pub(super) fn skill_run_output() -> JsonObject {
-    static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::<SkillRun>);
-    SCHEMA.clone()
+    ToolSchema::SkillRun.read()
 }
 
 /// The result of one of deft's own tools. They return objects with more keys than are named here.
 pub(super) fn own_output(name: &str) -> JsonObject {
     let shape = |properties: Value| object(json!({ "type": "object", "properties": properties }));
     match name {
-        "get_tool_catalog" => schema::<ToolCatalog>(),
-        "get_skill" | "skill" => schema::<TextResult>(),
+        "get_tool_catalog" => ToolSchema::ToolCatalog.read(),
+        "get_skill" | "skill" => ToolSchema::TextResult.read(),
         "memory_store_skill" | "memory_update_skill" => shape(json!({
             "success": { "type": "boolean" },
             "id": { "type": "integer" },
@@ -148,32 +130,32 @@ fn make_control_tools() -> Vec<ControlTool> {
             name: run_list,
             description: "List runs, newest first.",
             effects: Effects::None,
-            input: Value::Object(schema::<RunListRequest>()),
-            output: schema::<RunPage>(),
+            input: Value::Object(ToolSchema::RunListRequest.read()),
+            output: ToolSchema::RunPage.read(),
             control: Control::ListRuns,
         },
         ControlTool {
             name: run_show,
             description: "Show a run with its steps, outputs and error.",
             effects: Effects::None,
-            input: Value::Object(schema::<RunRequest>()),
-            output: schema::<RunDocument>(),
+            input: Value::Object(ToolSchema::RunRequest.read()),
+            output: ToolSchema::RunDocument.read(),
             control: Control::ShowRun,
         },
         ControlTool {
             name: run_cancel,
             description: "Cancel a run. Steps that are done stay done.",
             effects: Effects::Idempotent,
-            input: Value::Object(schema::<RunRequest>()),
-            output: schema::<CancelledRun>(),
+            input: Value::Object(ToolSchema::RunRequest.read()),
+            output: ToolSchema::CancelledRun.read(),
             control: Control::CancelRun,
         },
         ControlTool {
             name: approval_list,
             description: "List questions that runs ask a person before they continue.",
             effects: Effects::None,
-            input: Value::Object(schema::<ApprovalListRequest>()),
-            output: schema::<ApprovalList>(),
+            input: Value::Object(ToolSchema::ApprovalListRequest.read()),
+            output: ToolSchema::ApprovalList.read(),
             control: Control::ListApprovals,
         },
         ControlTool {
@@ -181,8 +163,8 @@ fn make_control_tools() -> Vec<ControlTool> {
             description: "Have the person answer a question of a run. The person is asked by the client and decides, \
                           whatever `answer` says.",
             effects: Effects::Once,
-            input: Value::Object(schema::<ApprovalAnswerRequest>()),
-            output: schema::<ApprovalDocument>(),
+            input: Value::Object(ToolSchema::ApprovalAnswerRequest.read()),
+            output: ToolSchema::ApprovalDocument.read(),
             control: Control::AnswerApproval,
         },
     ]
