@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use deft_model::SpendSubject;
+use deft_store::Answer;
 use deft_wire::Done;
 use deft_wire::budget::{BudgetScope, BudgetView};
 use deft_wire::skill_files::Overview;
@@ -43,16 +44,31 @@ struct FileState {
     next: Vec<NextFire>,
 }
 
+/// How long the store may take to answer. Balancers give up after a second or more, and then show no reason.
+const STORE_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Why a daemon cannot work; nothing if it can. Skills are loaded before a daemon answers at all.
 pub async fn obstacles(app: &App) -> Vec<String> {
     let mut found = Vec::new();
-    if app.engine.store().version().await.is_err() {
-        found.push("the store does not answer".to_owned());
+    if let Some(obstacle) = store_obstacle(app.engine.store().version()).await {
+        found.push(obstacle.to_owned());
     }
     if !app.schedules.load(Ordering::Relaxed) {
         found.push("the scheduler does not run".to_owned());
     }
     found
+}
+
+/// Why the store cannot be used. The error itself goes to the log: the reasons are shown to anyone who asks.
+async fn store_obstacle(answer: Answer<'_, u64>) -> Option<&'static str> {
+    match tokio::time::timeout(STORE_PATIENCE, answer).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the store failed when it was asked whether it works");
+            Some("the store fails")
+        }
+        Err(_) => Some("the store does not answer"),
+    }
 }
 
 /// The state of a home, once.
@@ -179,5 +195,30 @@ fn daemon(app: &App) -> DaemonStatus {
         pid: holder.parse().ok(),
         since: since.and_then(|at| Timestamp::try_from(at).ok()),
         api: listener::find(app.home()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_store::Error;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_fails_or_never_answers_is_an_obstacle() {
+        let answers: [(Answer<'_, u64>, _); 3] = [
+            (Box::pin(async { Ok(7) }), None),
+            (
+                Box::pin(async { Err(Error::Closed) }),
+                Some("the store fails"),
+            ),
+            (
+                Box::pin(std::future::pending()),
+                Some("the store does not answer"),
+            ),
+        ];
+        for (answer, obstacle) in answers {
+            assert_eq!(store_obstacle(answer).await, obstacle);
+        }
     }
 }

@@ -1,4 +1,7 @@
-//! `/readyz` tells balancers and supervisors the truth while a daemon stops.
+//! `/readyz` tells balancers and supervisors the truth while a daemon stops, or waits for its store.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use deft_testkit::{Gate, HttpDouble, Piece, Reaction};
 use serde_json::json;
@@ -66,4 +69,53 @@ fn a_daemon_that_drains_is_alive_and_not_ready() {
     assert!(!said.contains("left unfinished"), "{said}");
     assert_eq!(ended(&world, &run)["outcome"], "success");
     assert_eq!(slow.requests().len(), 1);
+}
+
+/// Takes every lock that a reader or writer of the database needs, until its standard input ends.
+const LOCK: &str = "
+import fcntl, sys
+with open(sys.argv[1], 'r+b') as index:
+    fcntl.lockf(index, fcntl.LOCK_EX, 8, 120)
+    print('locked', flush=True)
+    sys.stdin.read()
+";
+
+/// Another program holds the locks of the database, so that the store waits.
+#[test]
+fn a_daemon_whose_store_does_not_answer_is_alive_and_not_ready() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let stranger = Api {
+        token: String::new(),
+        ..Api::find(&world)
+    };
+    assert_eq!(stranger.get("/readyz").status, 200);
+
+    let mut locker = Command::new("python3")
+        .args(["-c", LOCK])
+        .arg(world.path("home/data/deft.db-shm"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 must be installed");
+    let mut line = String::new();
+    let stdout = locker.stdout.take().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    assert_eq!(line, "locked\n");
+    let blocked = stranger.get("/readyz");
+    assert_eq!(
+        (blocked.status, blocked.json()),
+        (
+            503,
+            json!({"ok": false, "reasons": ["the store does not answer"]})
+        )
+    );
+    assert_eq!(stranger.get("/healthz").status, 200);
+
+    drop(locker.stdin.take());
+    locker.wait().unwrap();
+    wait_for("a store that answers", || {
+        (stranger.get("/readyz").status == 200).then_some(())
+    });
+    daemon.stop();
 }
