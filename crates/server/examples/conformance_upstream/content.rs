@@ -11,6 +11,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
+use super::ask::{ask, form};
+
 /// A red dot.
 pub(crate) const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// Silence.
@@ -115,10 +117,32 @@ pub(crate) async fn wait(
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,
 ) -> Result<CallToolResponse, ErrorData> {
-    let note = arguments.get("note").and_then(Value::as_str);
-    let note = note.ok_or_else(|| ErrorData::invalid_params("`note` is missing", None))?;
+    let note = note(arguments)?;
     fs::write(note, "waiting").unwrap();
     context.ct.cancelled().await;
     fs::write(note, "cancelled").unwrap();
     Ok(said("cancelled"))
+}
+
+/// Asks the client. If the call is cancelled, or the client cannot be asked any more, it leaves a note in the file
+/// `note`: which of the two the server hears first is open.
+pub(crate) async fn wait_for_answer(
+    context: &RequestContext<RoleServer>,
+    arguments: &JsonObject,
+) -> Result<CallToolResponse, ErrorData> {
+    let note = note(arguments)?;
+    let question = form("Go on?", &json!({ "go": { "type": "boolean" } }), &["go"]);
+    let answer = tokio::select! {
+        answer = ask(context, None, "question", question) => answer,
+        () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+    };
+    if answer.is_err() {
+        fs::write(note, "given up").unwrap();
+    }
+    Ok(answer?.map_or_else(|asks| asks, |answer| said(answer.to_string())))
+}
+
+fn note(arguments: &JsonObject) -> Result<&str, ErrorData> {
+    let note = arguments.get("note").and_then(Value::as_str);
+    note.ok_or_else(|| ErrorData::invalid_params("`note` is missing", None))
 }

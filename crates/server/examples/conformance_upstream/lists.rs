@@ -60,6 +60,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     tools.push(with_text("test_sampling", "prompt"));
     tools.push(with_text("test_elicitation", "message"));
     tools.push(with_text("test_wait", "note"));
+    tools.push(with_text("test_wait_for_answer", "note"));
     tools.push(with_text("test_touch", "uri"));
     let mut structured = tool("test_structured", &nothing());
     structured.output_schema = Some(Arc::new(object(&json!({

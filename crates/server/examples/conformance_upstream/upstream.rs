@@ -129,6 +129,7 @@ impl ServerHandler for Upstream {
             "test_logging_tool" => content::log_if_wanted(&context).await,
             "test_tool_with_progress" => content::progress(&context).await,
             "test_wait" => content::wait(&context, &arguments).await?,
+            "test_wait_for_answer" => content::wait_for_answer(&context, &arguments).await?,
             "test_reconnection" => said("Reconnection test completed"),
             "test_trigger_tool_change" => self.announce("tools", &context.peer).await,
             "test_trigger_prompt_change" => self.announce("prompts", &context.peer).await,

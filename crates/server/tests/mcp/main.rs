@@ -1,7 +1,9 @@
-//! The MCP service over HTTP, on a bare listener, judged by the conformance suite of MCP.
+//! The MCP service over HTTP, on a bare listener, judged by the conformance suite of MCP; and in this process, where a
+//! test can move the clock.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod conformance;
+mod parked;
 mod sessions;
 mod test_server;

@@ -67,7 +67,8 @@ impl Drop for TestServer {
     }
 }
 
-fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
+/// The engine of a home.
+pub(crate) fn open(home: PathBuf) -> Arc<App> {
     let workspace = Workspace {
         home: Some(home),
         roots: Vec::new(),
@@ -75,7 +76,11 @@ fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
         quiet: true,
         live: None,
     };
-    let app = Arc::new(App::following(&workspace).unwrap());
+    Arc::new(App::following(&workspace).unwrap())
+}
+
+fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
+    let app = open(home);
     app.block_on(async {
         let service = service(McpServer::new(Arc::clone(&app)), &[], stop.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

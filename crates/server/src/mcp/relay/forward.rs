@@ -124,7 +124,7 @@ impl Journey<'_> {
             }))),
             State::Parked(id) => {
                 let parked = self.server.relay().parked.take(id);
-                let ParkedCall { call, question } = parked.ok_or_else(unknown_state)?;
+                let ParkedCall { call, question } = parked.ok_or_else(no_longer_parked)?;
                 match question.answer(parts.responses.as_ref()) {
                     Ok(()) => Ok(Ok(call)),
                     Err(question) => self.park(call, *question).map(Err),
@@ -246,6 +246,12 @@ fn unknown_state() -> RelayError {
         "the request state is unknown",
         None,
     ))
+}
+
+/// The state was given out here, so the call was answered already, or given up because no answer came.
+fn no_longer_parked() -> RelayError {
+    let message = "the call no longer waits for an answer\nhint: call again without `requestState`";
+    RelayError::Protocol(ErrorData::invalid_params(message, None))
 }
 
 fn cancelled() -> RelayError {
