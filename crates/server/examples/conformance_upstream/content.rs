@@ -93,7 +93,11 @@ pub(crate) async fn log_if_wanted(context: &RequestContext<RoleServer>) -> CallT
     said("Logging tool completed")
 }
 
-async fn send_line(context: &RequestContext<RoleServer>, level: LoggingLevel, line: &str) {
+pub(crate) async fn send_line(
+    context: &RequestContext<RoleServer>,
+    level: LoggingLevel,
+    line: &str,
+) {
     let line = LoggingMessageNotificationParam::new(level, json!(line)).with_logger("upstream");
     drop(context.peer.notify_logging_message(line).await);
 }

@@ -62,6 +62,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     tools.push(with_text("test_wait", "note"));
     tools.push(with_text("test_wait_for_answer", "note"));
     tools.push(with_text("test_touch", "uri"));
+    tools.push(with_text("test_tell_secret", "by"));
     let mut structured = tool("test_structured", &nothing());
     structured.output_schema = Some(Arc::new(object(&json!({
         "type": "object",

@@ -11,11 +11,16 @@
     clippy::print_stdout,
     reason = "a fixture says where it is, and fails loudly"
 )]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests tell a fixture by variables what they cannot tell it by requests"
+)]
 
 mod ask;
 mod content;
 mod input;
 mod lists;
+mod tell;
 mod upstream;
 
 use std::sync::Arc;

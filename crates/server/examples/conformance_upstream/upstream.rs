@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 
 use super::ask::{form, required};
 use super::content::{self, IMAGE, said, text_resource};
-use super::{input, lists};
+use super::{input, lists, tell};
 
 /// Who follows which resource.
 type Followers = Vec<(String, Peer<RoleServer>)>;
@@ -130,6 +130,7 @@ impl ServerHandler for Upstream {
             "test_tool_with_progress" => content::progress(&context).await,
             "test_wait" => content::wait(&context, &arguments).await?,
             "test_wait_for_answer" => content::wait_for_answer(&context, &arguments).await?,
+            "test_tell_secret" => tell::tell(&context, &arguments).await?,
             "test_reconnection" => said("Reconnection test completed"),
             "test_trigger_tool_change" => self.announce("tools", &context.peer).await,
             "test_trigger_prompt_change" => self.announce("prompts", &context.peer).await,
@@ -256,6 +257,9 @@ impl ServerHandler for Upstream {
         params: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if params.uri == "test://template/refused/data" {
+            return Err(tell::refusal());
+        }
         let mut followers = self.followers.lock().await;
         followers.push((params.uri, context.peer));
         Ok(())

@@ -103,7 +103,7 @@ pub(crate) struct Server {
     offered: OfferCache,
     subscriptions: Subscriptions,
     stats: Stats,
-    /// The secrets that it may not say: those it was given at its last start, and all others.
+    /// The secrets that it may not say: those that any of its connections was given, and all others.
     redaction: Arc<ArcSwap<Redaction>>,
 }
 
@@ -303,6 +303,11 @@ impl Server {
     }
 
     fn remember(&self, failure: &Failure) {
+    /// Takes secrets that a connection is given. Other connections may have older ones, so that none is forgotten.
+    fn withhold(&self, secrets: &Redaction) {
+        withhold(&self.redaction, secrets);
+    }
+
         // Shown to people and repeated in other failures; a server may say very much.
         let message = failure.message.chars().take(MOST_REMEMBERED).collect();
         *self.stats.last_error.lock() = Some(message);
@@ -312,16 +317,20 @@ impl Server {
 /// Takes tokens of a sign-in: this server may not say them, nor may any other tool.
 fn learn(hooks: Arc<Hooks>, redaction: Arc<ArcSwap<Redaction>>) -> Learn {
     Box::new(move |tokens| {
-        redaction.rcu(|known| {
-            let mut all = Redaction::clone(known);
-            all.merge(tokens);
-            all
-        });
+        withhold(&redaction, tokens);
         (hooks.learned)(tokens);
     })
 }
 
 impl Drop for Server {
+fn withhold(known: &ArcSwap<Redaction>, secrets: &Redaction) {
+    known.rcu(|known| {
+        let mut all = Redaction::clone(known);
+        all.merge(secrets);
+        all
+    });
+}
+
     /// A router that is dropped without a word takes its processes along.
     fn drop(&mut self) {
         if let Phase::Ready(link) = &*self.phase.borrow() {

@@ -142,7 +142,7 @@ impl Server {
         let known = *self.era.lock();
         let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
         given.redaction.merge(&(self.hooks.withheld)());
-        self.redaction.store(Arc::new(given.redaction.clone()));
+        self.withhold(&given.redaction);
         let (link, service) = Link::open(self, known, &given, watch).await?;
         let catalog = listing::list(self, &link).await.map_err(|error| {
             let fault =

@@ -173,6 +173,7 @@ impl Server {
         let era = self.era.lock().unwrap_or(Era::Legacy);
         let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
         given.redaction.merge(&(self.hooks.withheld)());
+        self.withhold(&given.redaction);
         let desk = Desk::new(self.redaction.clone());
         let party = Party {
             capabilities: key.capabilities.clone(),

@@ -228,6 +228,19 @@ impl Server {
 
     /// A failure as clients may read it, counted.
     fn report(&self, error: RelayError) -> RelayError {
+        match self.hide_secrets(error) {
+            RelayError::Failure(failure) => {
+                let failure = self.with_outage(*failure);
+                self.stats.failures.fetch_add(1, Ordering::Relaxed);
+                self.remember(&failure);
+                RelayError::from(failure)
+            }
+            protocol @ RelayError::Protocol(_) => protocol,
+        }
+    }
+
+    /// An error without any secret.
+    pub(super) fn hide_secrets(&self, error: RelayError) -> RelayError {
         let redaction = self.redaction.load();
         match error {
             RelayError::Protocol(error) => RelayError::Protocol(ErrorData::new(
@@ -235,12 +248,7 @@ impl Server {
                 redaction.owned(error.message.into_owned()),
                 error.data.map(|data| redaction.value(data)),
             )),
-            RelayError::Failure(failure) => {
-                let failure = self.with_outage(redaction.failure(*failure));
-                self.stats.failures.fetch_add(1, Ordering::Relaxed);
-                self.remember(&failure);
-                RelayError::from(failure)
-            }
+            RelayError::Failure(failure) => RelayError::from(redaction.failure(*failure)),
         }
     }
 }

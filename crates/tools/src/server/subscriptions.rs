@@ -43,10 +43,12 @@ impl Server {
         }
         let era = *self.era.lock();
         let subscription = follow(&link, uri, era).await.map_err(|error| {
-            if let ServiceError::McpError(data) = error {
-                return RelayError::Protocol(data);
-            }
-            RelayError::from(fault::malformed(&self.name, &error.to_string()))
+            let refusal = if let ServiceError::McpError(data) = error {
+                RelayError::Protocol(data)
+            } else {
+                fault::malformed(&self.name, &error.to_string()).into()
+            };
+            self.hide_secrets(refusal)
         })?;
         let known = FollowedResource {
             clients: 1,
