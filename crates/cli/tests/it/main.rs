@@ -52,6 +52,7 @@ mod mcp_install;
 mod mcp_login;
 mod mcp_relay;
 mod mcp_relay_referees;
+mod mcp_relay_resubscribe;
 mod mcp_relay_secrets;
 mod mcp_relay_support;
 mod mcp_sdks;

@@ -1,7 +1,7 @@
 //! The server of the conformance suite behind deft: `crates/server/examples/conformance_upstream`.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::daemon::used_home;
@@ -23,10 +23,16 @@ pub(crate) struct HttpUpstream {
 }
 
 impl HttpUpstream {
-    /// One of these: `http`, and maybe `legacy`.
+    /// One of these: `http`, and maybe `legacy` and a port.
     pub(crate) fn start(words: &[&str]) -> Self {
+        Self::with(words, &[])
+    }
+
+    /// The same with variables.
+    pub(crate) fn with(words: &[&str], variables: &[(&str, &Path)]) -> Self {
         let mut child = Command::new(upstream())
             .args(words)
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -38,6 +44,11 @@ impl HttpUpstream {
             child,
             url: line.trim().to_owned(),
         }
+    }
+
+    pub(crate) fn port(&self) -> &str {
+        let address = self.url.trim_end_matches("/mcp");
+        address.rsplit(':').next().unwrap()
     }
 }
 

@@ -1,8 +1,8 @@
 //! An MCP server with the tools, prompts and resources that the conformance suite calls by name. It runs behind deft in
 //! tests, so that the suite judges what deft passes on.
 //!
-//! `conformance_upstream stdio|http [legacy]`: over HTTP it prints its address. `legacy` means that it knows no revision
-//! after 2025-11-25. Not here: anything of deft.
+//! `conformance_upstream stdio|http [legacy] [PORT]`: over HTTP it prints its address. `legacy` means that it knows no
+//! revision after 2025-11-25. Not here: anything of deft.
 
 #![allow(deprecated, reason = "the suite asks for what older revisions have")]
 #![allow(
@@ -39,7 +39,10 @@ async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let server = Upstream::new(words.iter().any(|word| word == "legacy"));
     match words.first().map(String::as_str) {
-        Some("http") => serve_http(server).await,
+        Some("http") => {
+            let port = words.iter().find_map(|word| word.parse().ok());
+            serve_http(server, port.unwrap_or(0)).await;
+        }
         Some(_) | None => {
             let running = server.serve(stdio()).await.expect("a client");
             running.waiting().await.expect("an end");
@@ -47,14 +50,14 @@ async fn main() {
     }
 }
 
-async fn serve_http(server: Upstream) {
+async fn serve_http(server: Upstream, port: u16) {
     let service = StreamableHttpService::new(
         move || Ok(server.clone()),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
     );
     let router = Router::new().fallback_service(service);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let address = listener.local_addr().unwrap();
     println!("http://{address}/mcp");
     axum::serve(listener, router).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +23,16 @@ use tokio::sync::Mutex;
 use super::ask::{form, required};
 use super::content::{self, IMAGE, said, text_resource};
 use super::{input, lists, tell};
+
+/// A resource that changes as soon as it is followed.
+const LIVELY: &str = "test://template/lively/data";
+
+/// Leaves the id of this process in the file that the variable `UP_NOTE` names, whenever a resource is followed.
+fn note_process() {
+    if let Ok(note) = std::env::var("UP_NOTE") {
+        fs::write(note, std::process::id().to_string()).unwrap();
+    }
+}
 
 /// Who follows which resource.
 type Followers = Vec<(String, Peer<RoleServer>)>;
@@ -260,6 +271,11 @@ impl ServerHandler for Upstream {
         if params.uri == "test://template/refused/data" {
             return Err(tell::refusal());
         }
+        note_process();
+        if params.uri == LIVELY {
+            let changed = ResourceUpdatedNotificationParam::new(LIVELY);
+            drop(context.peer.notify_resource_updated(changed).await);
+        }
         let mut followers = self.followers.lock().await;
         followers.push((params.uri, context.peer));
         Ok(())
@@ -307,6 +323,12 @@ impl ServerHandler for Upstream {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let key = self.next.fetch_add(1, Ordering::Relaxed);
+        if let Some(uris) = &context.accepted().resource_subscriptions {
+            note_process();
+            if uris.iter().any(|uri| uri == LIVELY) {
+                drop(context.sink().notify_resource_updated(LIVELY).await);
+            }
+        }
         self.streams
             .lock()
             .await

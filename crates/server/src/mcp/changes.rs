@@ -95,9 +95,17 @@ impl Changes {
         }
     }
 
-    /// Tells a client on its stream, until the client ends it.
-    pub(super) async fn serve(&self, context: &SubscriptionContext) {
-        let mut news = self.news.subscribe();
+    /// The changes that are announced from now on.
+    pub(super) fn news(&self) -> broadcast::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    /// Tells a client of these changes on its stream, until the client ends it.
+    pub(super) async fn serve(
+        &self,
+        context: &SubscriptionContext,
+        mut news: broadcast::Receiver<News>,
+    ) {
         self.look.notify_one();
         loop {
             let missed = tokio::select! {
@@ -181,7 +189,7 @@ async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
     };
     loop {
         let heard = news.recv().await;
-        let (Some(here), Some(app)) = (changes.upgrade(), app.upgrade()) else {
+        let Some(here) = changes.upgrade() else {
             return;
         };
         match heard {
@@ -193,10 +201,14 @@ async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
             }
             Err(RecvError::Closed) => return,
         }
-        for session in here.take_gone() {
-            for (uri, server) in session.take_followed() {
-                relay::unsubscribe(&app, &server, &uri).await;
-            }
+    }
+}
+
+/// Servers need not follow resources for clients that are gone.
+async fn unfollow_gone(changes: &Changes, app: &App) {
+    for session in changes.take_gone() {
+        for (uri, server) in session.take_followed() {
+            relay::unsubscribe(app, &server, &uri).await;
         }
     }
 }
@@ -206,7 +218,9 @@ async fn watch_skills(changes: Weak<Changes>, look: Arc<Notify>, app: Arc<App>) 
         let Some(here) = changes.upgrade() else {
             return;
         };
-        if !here.has_listeners() {
+        let has_listeners = here.has_listeners();
+        unfollow_gone(&here, &app).await;
+        if !has_listeners {
             *here.known.lock() = None;
             drop(here);
             look.notified().await;

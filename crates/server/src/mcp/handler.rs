@@ -461,8 +461,10 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        // A resource may change as soon as it is followed.
+        let news = self.changes.news();
         let followed = self.follow_all(&context).await;
-        self.changes.serve(&context).await;
+        self.changes.serve(&context, news).await;
         for (server, uri) in followed {
             relay_service::unsubscribe(&self.app, &server, &uri).await;
         }

@@ -65,7 +65,8 @@ impl Router {
 
     /// Tells clients when a resource of a server changes.
     pub async fn subscribe(&self, server: &str, uri: &str) -> Result<(), RelayError> {
-        self.exported(server)?.subscribe(uri).await
+        let server = self.exported(server)?;
+        Box::pin(server.subscribe(uri)).await
     }
 
     /// The opposite, for one client.

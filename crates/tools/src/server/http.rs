@@ -1,6 +1,7 @@
 //! A server that is an address and speaks streamable HTTP.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass};
@@ -10,9 +11,11 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Server;
+use super::attentive::AttentiveClient;
 use super::authorized::AuthorizedClient;
 use super::capped::CappedClient;
 use super::resolved::ResolvedOptions;
+use super::watch::Watch;
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;
@@ -22,7 +25,8 @@ pub(super) fn transport(
     server: &Server,
     url: &str,
     given: &ResolvedOptions,
-) -> Result<StreamableHttpClientTransport<AuthorizedClient>, Failure> {
+    watch: Arc<Watch>,
+) -> Result<StreamableHttpClientTransport<AttentiveClient>, Failure> {
     let (name, options) = (&server.name, &server.options);
     let most = server.max_reply_bytes + ENVELOPE;
     let client = deft_http::client()
@@ -43,6 +47,7 @@ pub(super) fn transport(
         .map_err(|error| unusable(name, &error.to_string()))?;
     let client = CappedClient::new(client, most);
     let client = AuthorizedClient::new(client, server.access.clone());
+    let client = AttentiveClient::new(client, watch);
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .max_concurrent_requests(options.concurrency.saturating_add(2))
         .max_sse_event_size(most)

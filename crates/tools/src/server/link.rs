@@ -116,6 +116,13 @@ impl Link {
         self.close.cancel();
     }
 
+    /// Ends a connection that has become useless. Another one is opened after a while.
+    pub(super) fn lose(&self, reason: &str) {
+        self.watch.end(reason);
+        self.watch.lost.cancel();
+        self.close.cancel();
+    }
+
     /// Hands a call over to the connection.
     pub(super) async fn send(
         &self,
@@ -226,7 +233,7 @@ async fn attempt(
             Ok(serve(process, &server.name, era, watch, party).await)
         }
         Ok(Reach::Url(url)) => {
-            let transport = http::transport(server, url, given)?;
+            let transport = http::transport(server, url, given, watch.clone())?;
             Ok(serve(transport, &server.name, era, watch, party).await)
         }
         Err(problem) => Err(fault::unusable(&server.name, problem)),

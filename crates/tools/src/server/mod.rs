@@ -6,6 +6,7 @@
 
 mod access;
 mod age;
+mod attentive;
 mod authorized;
 mod call;
 mod capped;
@@ -302,12 +303,12 @@ impl Server {
         })
     }
 
-    fn remember(&self, failure: &Failure) {
     /// Takes secrets that a connection is given. Other connections may have older ones, so that none is forgotten.
     fn withhold(&self, secrets: &Redaction) {
         withhold(&self.redaction, secrets);
     }
 
+    fn remember(&self, failure: &Failure) {
         // Shown to people and repeated in other failures; a server may say very much.
         let message = failure.message.chars().take(MOST_REMEMBERED).collect();
         *self.stats.last_error.lock() = Some(message);
@@ -322,7 +323,6 @@ fn learn(hooks: Arc<Hooks>, redaction: Arc<ArcSwap<Redaction>>) -> Learn {
     })
 }
 
-impl Drop for Server {
 fn withhold(known: &ArcSwap<Redaction>, secrets: &Redaction) {
     known.rcu(|known| {
         let mut all = Redaction::clone(known);
@@ -331,6 +331,7 @@ fn withhold(known: &ArcSwap<Redaction>, secrets: &Redaction) {
     });
 }
 
+impl Drop for Server {
     /// A router that is dropped without a word takes its processes along.
     fn drop(&mut self) {
         if let Phase::Ready(link) = &*self.phase.borrow() {

@@ -226,6 +226,32 @@ impl Server {
     }
 }
 
+/// The least time between two starts for the sake of clients that follow resources.
+const RECONNECT: Duration = Duration::from_secs(30);
+
+/// Connects again while clients follow resources of the server: no request may come that would do it.
+async fn reconnect(server: Weak<Server>) {
+    let mut least = Duration::ZERO;
+    loop {
+        let Some(here) = server.upgrade() else { return };
+        let retry_at = match &*here.phase.borrow() {
+            Phase::Failed { retry_at, .. } => *retry_at,
+            Phase::Idle | Phase::Starting => Instant::now(),
+            Phase::Ready(_) | Phase::Closed => return,
+        };
+        drop(here);
+        tokio::time::sleep_until(retry_at.max(Instant::now() + least)).await;
+        let Some(here) = server.upgrade() else { return };
+        if !here.is_followed().await || here.connection(false).await.is_ok() {
+            return;
+        }
+        // A server that waits for a sign-in may be started again at once, and would be again and again.
+        if here.needs_sign_in() {
+            least = RECONNECT;
+        }
+    }
+}
+
 /// Stays with a connection: asks for tools again when they change, and tells
 /// the server when it ends. Holds the server weakly, so that dropping the
 /// router ends its connections.
@@ -254,6 +280,18 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
                 let Some(server) = server.upgrade() else { break false };
                 server.announce(news);
             }
+            () = link.watch.session_renewed.notified() => {
+                let Some(server) = server.upgrade() else { break false };
+                server.subscribe_again(&link, era).await;
+            }
+            () = link.watch.stream_lost.notified() => {
+                let Some(server) = server.upgrade() else { break false };
+                // Requests still work, so that only those who follow something need another connection.
+                if server.is_followed().await {
+                    link.lose("the stream of its messages ended");
+                    break false;
+                }
+            }
             () = link.watch.relist.notified() => {
                 relists = relists.saturating_add(1);
                 let pause = if relists > MANY_RELISTS { SLOW_RELIST } else { RELIST };
@@ -267,8 +305,11 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
             }
         }
     };
-    if let Some(server) = server.upgrade() {
-        server.ended(&link);
+    if let Some(here) = server.upgrade() {
+        here.ended(&link);
+        if here.is_followed().await {
+            tokio::spawn(reconnect(server.clone()));
+        }
     }
     drop(server);
     // The transport ends the process; that may take a moment longer.

@@ -7,17 +7,26 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
     ClientRequest, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter,
     UnsubscribeRequest, UnsubscribeRequestParams,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError, Subscription};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::link::Link;
 use super::{Server, fault};
+use crate::breaker::backoff;
 use crate::catalog::Era;
 use crate::relay::RelayError;
+
+/// How long a server may take to say that it follows a resource.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A subscription that lasted this long did not end because the server refuses it.
+const LASTING: Duration = Duration::from_mins(1);
 
 /// The resources of one server that clients follow.
 #[derive(Default)]
@@ -28,8 +37,8 @@ pub(super) struct Subscriptions {
 /// One resource.
 struct FollowedResource {
     clients: usize,
-    /// Keeps a subscription of the modern era alive. The guard reads its messages off the wire.
-    subscription: Option<Subscription>,
+    /// The task that holds a subscription of the modern era; it ends with this.
+    keeper: JoinSet<()>,
 }
 
 impl Server {
@@ -42,7 +51,7 @@ impl Server {
             return Ok(());
         }
         let era = *self.era.lock();
-        let subscription = follow(&link, uri, era).await.map_err(|error| {
+        let keeper = follow(&link, uri, era).await.map_err(|error| {
             let refusal = if let ServiceError::McpError(data) = error {
                 RelayError::Protocol(data)
             } else {
@@ -50,10 +59,7 @@ impl Server {
             };
             self.hide_secrets(refusal)
         })?;
-        let known = FollowedResource {
-            clients: 1,
-            subscription,
-        };
+        let known = FollowedResource { clients: 1, keeper };
         followed.insert(uri.to_owned(), known);
         Ok(())
     }
@@ -79,12 +85,17 @@ impl Server {
         }
     }
 
+    /// Whether clients follow any resource.
+    pub(super) async fn is_followed(&self) -> bool {
+        !self.subscriptions.followed.lock().await.is_empty()
+    }
+
     /// Follows everything again on a new connection.
-    pub(super) async fn subscribe_again(&self, link: &Link, era: Era) {
+    pub(super) async fn subscribe_again(&self, link: &Arc<Link>, era: Era) {
         let mut followed = self.subscriptions.followed.lock().await;
         for (uri, known) in followed.iter_mut() {
             match follow(link, uri, Some(era)).await {
-                Ok(subscription) => known.subscription = subscription,
+                Ok(keeper) => known.keeper = keeper,
                 Err(problem) => {
                     let problem = self.redaction.load().owned(problem.to_string());
                     tracing::warn!(server = self.name, uri, problem, "no longer followed");
@@ -95,27 +106,63 @@ impl Server {
 }
 
 async fn follow(
-    link: &Link,
+    link: &Arc<Link>,
     uri: &str,
     era: Option<Era>,
-) -> Result<Option<Subscription>, ServiceError> {
+) -> Result<JoinSet<()>, ServiceError> {
+    let mut keeper = JoinSet::new();
     match era {
         Some(Era::Modern) => {
-            let mut filter = SubscriptionFilter::default();
-            filter.resource_subscriptions = Some(vec![uri.to_owned()]);
-            link.peer.listen(filter).await.map(Some)
+            let subscription = listen(link, uri).await?;
+            keeper.spawn(keep(subscription, link.clone(), uri.to_owned()));
         }
         Some(Era::Legacy) | None => {
             let params = SubscribeRequestParams::new(uri);
             let request = ClientRequest::SubscribeRequest(SubscribeRequest::new(params));
-            send(link, request).await?;
-            Ok(None)
+            in_time(send(link, request)).await?;
         }
     }
+    Ok(keeper)
+}
+
+/// Holds a subscription, and makes it again when the server ends it. The guard takes its messages off the wire, so that
+/// only its end arrives here.
+async fn keep(mut subscription: Subscription, link: Arc<Link>, uri: String) {
+    let mut ends = 0;
+    loop {
+        let begun = Instant::now();
+        while let Ok(Some(_)) = subscription.next().await {}
+        ends = if begun.elapsed() < LASTING {
+            ends + 1
+        } else {
+            1
+        };
+        tokio::time::sleep(backoff(ends)).await;
+        let Ok(again) = listen(&link, &uri).await else {
+            return link.watch.stream_lost.notify_one();
+        };
+        subscription = again;
+    }
+}
+
+async fn listen(link: &Link, uri: &str) -> Result<Subscription, ServiceError> {
+    let mut filter = SubscriptionFilter::default();
+    filter.resource_subscriptions = Some(vec![uri.to_owned()]);
+    in_time(link.peer.listen(filter)).await
 }
 
 async fn send(link: &Link, request: ClientRequest) -> Result<(), ServiceError> {
     let options = PeerRequestOptions::no_options();
     let handle = link.peer.send_request_with_option(request, options).await?;
     handle.await_response().await.map(drop)
+}
+
+/// Gives a server up that does not answer: others wait for the list of resources meanwhile.
+async fn in_time<T>(
+    answer: impl Future<Output = Result<T, ServiceError>>,
+) -> Result<T, ServiceError> {
+    let late = |_| Err(ServiceError::Timeout { timeout: PATIENCE });
+    tokio::time::timeout(PATIENCE, answer)
+        .await
+        .unwrap_or_else(late)
 }

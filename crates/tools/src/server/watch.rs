@@ -22,6 +22,10 @@ pub(super) struct Watch {
     pub(super) lost: CancellationToken,
     /// The server says that its tools have changed.
     pub(super) relist: Notify,
+    /// What the server sends on its own no longer arrives.
+    pub(super) stream_lost: Notify,
+    /// The server has forgotten the session and given a new one, which follows nothing yet.
+    pub(super) session_renewed: Notify,
     /// Other changes that the server announces.
     pub(super) news: NewsQueue,
     /// Why the connection ended, if the transport knows.
