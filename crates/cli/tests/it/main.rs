@@ -48,6 +48,7 @@ mod long_lists;
 mod lost_store;
 mod mcp;
 mod mcp_client;
+mod mcp_hang_up;
 mod mcp_install;
 mod mcp_login;
 mod mcp_relay;

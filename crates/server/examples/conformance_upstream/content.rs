@@ -116,13 +116,17 @@ pub(crate) async fn progress(context: &RequestContext<RoleServer>) -> CallToolRe
     said("Progress test completed")
 }
 
-/// Waits until it is cancelled, and leaves a note in the file `note`.
+/// Waits until it is cancelled, and leaves a note in the file `note`. A client that wants progress hears that it waits.
 pub(crate) async fn wait(
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,
 ) -> Result<CallToolResponse, ErrorData> {
     let note = note(arguments)?;
     fs::write(note, "waiting").unwrap();
+    if let Some(token) = context.meta.get_progress_token() {
+        let progress = ProgressNotificationParam::new(token, 0.0).with_message("waiting");
+        drop(context.peer.notify_progress(progress).await);
+    }
     context.ct.cancelled().await;
     fs::write(note, "cancelled").unwrap();
     Ok(said("cancelled"))
