@@ -191,9 +191,14 @@ impl McpClient {
         self.until(method, |message| message["method"] == method)
     }
 
-    /// How many notifications of a kind came that no caller has asked for.
+    /// The messages that came and that no caller has asked for, in their order.
+    pub(crate) fn waiting(&self) -> &[Value] {
+        &self.waiting
+    }
+
+    /// How many notifications of a kind are among them.
     pub(crate) fn count(&self, method: &str) -> usize {
-        let waiting = self.waiting.iter();
+        let waiting = self.waiting().iter();
         waiting
             .filter(|message| message["method"] == method)
             .count()

@@ -165,6 +165,32 @@ fn a_skill_is_run_with_progress_by_step() {
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
 }
 
+/// A client that has read the reply has read all progress, also while others write to the same stream.
+#[test]
+fn all_progress_of_a_call_is_written_before_its_reply() {
+    const CALLS: u64 = 32;
+    let world = world();
+    for mut client in McpClient::both(&world) {
+        let call = |token: u64| {
+            json!({
+                "name": "skill_run",
+                "arguments": { "skill": "mail.greet", "inputs": { "who": "Ada" } },
+                "_meta": { "progressToken": token },
+            })
+        };
+        let ids: Vec<u64> = (0..CALLS)
+            .map(|token| client.send("tools/call", call(token)))
+            .collect();
+        for (token, id) in (0..CALLS).zip(ids) {
+            client.response(id);
+            let told = client.waiting().iter().map(|message| &message["params"]);
+            let told = told.filter(|params| params["progressToken"] == token);
+            let told: Vec<_> = told.map(|params| &params["message"]).collect();
+            assert_eq!(told, ["first: done", "second: done"], "call {token}");
+        }
+    }
+}
+
 #[test]
 fn failures_are_results_with_a_class_and_a_hint() {
     let world = world();
