@@ -70,6 +70,7 @@ impl<'a> AgentFacts<'a> {
             Verdict::Absent => return Resolution::Blocked(absent(tool)),
             Verdict::Denied(why) => return Resolution::Refused(why),
         };
+        let consent = self.skill_consent(setup, tool, &args).or(consent);
         Resolution::Tool {
             tool: tool.to_owned(),
             args,
@@ -77,6 +78,19 @@ impl<'a> AgentFacts<'a> {
             consent,
             skill,
         }
+    }
+
+    /// The yes that a call needs because it loads a skill of a server. Without a person in the chat the call fails, and
+    /// says how to approve the skill.
+    fn skill_consent(&self, setup: &Setup, tool: &str, args: &Object) -> Option<Consent> {
+        let argument = match tool {
+            GET_SKILL => "topic",
+            SKILL => "skill_name",
+            _ => return None,
+        };
+        let name = args.get(argument)?.as_str()?;
+        let asks = setup.authority.attended && out_of_scope(setup, name).is_none();
+        asks.then(|| self.agents.skill_consent(name)).flatten()
     }
 
     /// A line of a `cmd` block.
@@ -138,10 +152,15 @@ impl<'a> AgentFacts<'a> {
                 (_, topic) => out_of_scope(setup, topic)
                     .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
             },
-            SKILL if !is_listed(offer, &args) => Resolution::Text(discovery::load_skill(
-                &Snapshot::default(),
-                text("skill_name"),
-            )),
+            SKILL
+                if !is_listed(offer, &args)
+                    && self.skill_consent(setup, SKILL, &args).is_none() =>
+            {
+                Resolution::Text(discovery::load_skill(
+                    &Snapshot::default(),
+                    text("skill_name"),
+                ))
+            }
             tool => match self.behind_skill(setup, tool) {
                 Some(refusal) => refusal,
                 None => self.tool(setup, tool, args, offer.approve),
@@ -178,7 +197,7 @@ impl<'a> AgentFacts<'a> {
             Err(problems) => refused(&problems),
             Ok(Command::Page { topic }) => match (&setup.skills, tag_of(&topic)) {
                 (Some(scope), Some(tag)) => self.tagged(scope, &tag),
-                _ => self.page(&topic),
+                _ => self.page(setup, &topic),
             },
             Ok(Command::Template(result)) => Resolution::Text(result.to_string()),
             Ok(Command::Run { skill, inputs }) => self.run(setup, &skill.skill, inputs, asked),
@@ -228,12 +247,13 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// A text about skills, read when the call is made.
-    fn page(&self, topic: &str) -> Resolution {
+    fn page(&self, setup: &Setup, topic: &str) -> Resolution {
+        let args = Object::from_iter([("topic".to_owned(), json!(topic))]);
         Resolution::Tool {
             tool: GET_SKILL.to_owned(),
-            args: Object::from_iter([("topic".to_owned(), json!(topic))]),
+            consent: self.skill_consent(setup, GET_SKILL, &args),
+            args,
             effects: Effects::None,
-            consent: None,
             skill: None,
         }
     }
@@ -271,7 +291,7 @@ impl<'a> AgentFacts<'a> {
                 }
                 dispatch(flags)
             }
-            Ok(Route::GetSkill { topic }) => self.page(&topic),
+            Ok(Route::GetSkill { topic }) => self.page(setup, &topic),
             Err(problems) => refused(&problems),
         }
     }

@@ -4,12 +4,15 @@
 //! a file has another skill, which has to be approved again. What the frontmatter asks for (`allowed-tools`, hooks) has
 //! no effect: an agent keeps the tools and rights that it has.
 //!
-//! Not here: reading and comparing files (`deft_tools`), and giving an approval, which a person does.
+//! A person approves with `deft skills approve`, or in a chat when a model wants to load the skill.
+//!
+//! Not here: reading and comparing files (`deft_tools`), and asking (`deft_engine`).
 
 use deft_agent::prompt::neutralise;
-use deft_model::{Agent, Failure, FailureClass, PromptEntry};
+use deft_agent::{Consent, Coverage};
+use deft_model::{Agent, Authority, Failure, FailureClass, PromptEntry};
 use deft_registry::discovery::served_line;
-use deft_store::Grant;
+use deft_store::{Error, Grant, Store};
 use deft_tools::RemoteSkill;
 use jiff::Timestamp;
 
@@ -17,6 +20,9 @@ use crate::Agents;
 
 /// The operation of grants for skills of servers.
 const LOAD: &str = "load";
+
+/// Who approved a skill when a chat asked.
+const IN_CHAT: &str = "a person in a chat";
 
 /// How many characters of descriptions are listed.
 const MOST_LISTED: usize = 6_000;
@@ -52,7 +58,47 @@ pub fn skill_grant(skill: &RemoteSkill, by: &str, at: Timestamp) -> Option<Grant
     })
 }
 
+/// Stores an approval. What the skill was before is not approved any more.
+pub async fn approve_skill(store: &dyn Store, grant: Grant) -> Result<(), Error> {
+    forget_skill(store, &grant.skill).await?;
+    store.grant(grant).await
+}
+
+/// Removes every approval of a skill; says whether there was one.
+pub async fn forget_skill(store: &dyn Store, id: &str) -> Result<bool, Error> {
+    let mut found = false;
+    for grant in store.all_grants().await? {
+        if is_for_skill(&grant, id) {
+            found |= store.revoke(&grant.id).await?;
+        }
+    }
+    Ok(found)
+}
+
 impl Agents {
+    /// The yes that a person has to give before a model reads a skill of a server, or a file of it; none if it is
+    /// approved, or cannot be. It is bound to the contents that are listed now.
+    pub(crate) fn skill_consent(&self, name: &str) -> Option<Consent> {
+        let (id, _) = self.router.split_skill_file(name);
+        let known = self.router.known_skills().into_iter();
+        let mut known = known.flat_map(|(_, listing)| listing.skills);
+        let skill = known.find(|skill| skill.id() == id)?;
+        let revision = skill.fingerprint()?;
+        let grants = self.grants.of_skill(&id);
+        if grants.iter().any(|grant| allows_skill(grant, &skill)) {
+            return None;
+        }
+        let is_changed = grants.iter().any(|grant| is_for_skill(grant, &id));
+        Some(Consent {
+            question: Some(question(&skill, is_changed)),
+            covers: Some(Coverage {
+                tools: Vec::new(),
+                revision: Some(revision),
+                by_person: false,
+            }),
+        })
+    }
+
     /// The skills of servers that an agent may load, as far as they are known without asking.
     pub(super) async fn served_skills(&self, agent: &Agent) -> Vec<RemoteSkill> {
         let known = self.router.known_skills().into_iter();
@@ -76,10 +122,21 @@ impl Agents {
         skills.into_iter().filter(fits).collect()
     }
 
-    /// The text of a skill of a server, or of one of its files, for a model.
-    pub async fn load_served_skill(&self, id: &str) -> Result<String, Failure> {
+    /// The text of a skill of a server, or of one of its files, for a model. If a person agreed to the call, and the
+    /// skill is still what the person was asked about, that approves it.
+    pub async fn load_served_skill(
+        &self,
+        id: &str,
+        authority: Option<&Authority>,
+    ) -> Result<String, Failure> {
         let (id, path) = self.router.split_skill_file(id);
         let skill = self.router.skill(&id).await?;
+        let agreed_to = authority.and_then(|authority| authority.agreed_to.as_ref());
+        let grant = skill_grant(&skill, IN_CHAT, self.base.now());
+        if let Some(grant) = grant.filter(|grant| Some(&grant.revision) == agreed_to) {
+            let approved = approve_skill(&**self.store(), grant).await;
+            approved.map_err(|error| Failure::new(FailureClass::Other, error.to_string()))?;
+        }
         self.check_approved(&skill).await?;
         let content = self.router.read_skill_file(&skill, &path).await?;
         let text = String::from_utf8(content).map_err(|_| {
@@ -121,6 +178,20 @@ impl Agents {
         // A person decides first; to try again is of no use until then.
         Err(Failure::new(FailureClass::Auth, message).hint(hint))
     }
+}
+
+fn question(skill: &RemoteSkill, is_changed: bool) -> String {
+    let (id, server, files) = (skill.id(), &skill.server, skill.listed_files().len());
+    let what = if is_changed {
+        format!("Load the skill `{id}`, which has changed since it was approved?")
+    } else {
+        format!("Load the skill `{id}` of the server `{server}`?")
+    };
+    let files = match files {
+        1 => "its file changes".to_owned(),
+        files => format!("one of its {files} files changes"),
+    };
+    format!("{what} A yes holds until {files}; `deft skills show {id}` shows it.")
 }
 
 /// What a model reads: who wrote the text, the text in a frame that it cannot close, and what else there is.

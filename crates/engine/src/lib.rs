@@ -49,7 +49,7 @@ pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, UndoneExc
 pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
-    allows_tool, is_for_skill, skill_grant,
+    allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,
 };
 pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use deft_agent::{Address, Coverage, Request as Thought, Setup};
-use deft_agents::{BudgetExceeded, Exhaustion, Payers, STORING, Spending, payers};
+use deft_agents::{
+    BudgetExceeded, Exhaustion, GET_SKILL, Payers, SKILL, STORING, Spending, payers,
+};
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
     Authority, CallArgs, ExhaustedAction, Failure, FailureClass, ModelReply, ModelRequest, Object,
@@ -412,10 +414,10 @@ struct AgentCall<'a> {
     trace: Option<TraceContext>,
 }
 
-/// The rights of a call that a person may have agreed to. What is stored lasts, so only a person's own
-/// answer counts for it.
+/// The rights of a call that a person may have agreed to. What is stored lasts, and so does the approval of a skill that
+/// is loaded, so only a person's own answer counts for it.
 fn with_consent(authority: &Authority, tool: &str, covers: Option<Coverage>) -> Authority {
-    let lasting = STORING.contains(&tool);
+    let lasting = STORING.contains(&tool) || [SKILL, GET_SKILL].contains(&tool);
     let covers = covers.filter(|covers| covers.by_person || !lasting);
     let Some(covers) = covers else {
         return authority.clone();

@@ -104,7 +104,8 @@ async fn call(
             engine.skill_run(text("skill"), inputs, &context).await
         }
         SKILL | GET_SKILL if let Some(id) = engine.served_skill(&args) => {
-            let text = engine.agents().load_served_skill(&id).await?;
+            let authority = context.authority.as_deref();
+            let text = engine.agents().load_served_skill(&id, authority).await?;
             Ok(Value::String(text))
         }
         SKILL => {

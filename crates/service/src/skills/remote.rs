@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use deft_channels::Tell;
 use deft_config::Home;
-use deft_engine::{allows_skill, is_for_skill, skill_grant};
+use deft_engine::{allows_skill, approve_skill, forget_skill, is_for_skill, skill_grant};
 use deft_model::FailureClass;
 use deft_registry::Snapshot;
 use deft_store::{Grant, Store};
@@ -73,7 +73,8 @@ pub async fn approve_remote(
 /// Takes the approval of a skill back. Its server need not exist any more.
 pub async fn revoke_remote(workspace: &Workspace, id: &str) -> Done<RevokedSkill> {
     let store = store::open(&workspace.home()?)?;
-    if !forget(&*store, id).await? {
+    let forgotten = forget_skill(&*store, id).await;
+    if !forgotten.map_err(|error| store::failure(&error))? {
         let message = format!("the skill `{id}` is not approved");
         return Err(Failure::input("not_approved", message)
             .hint("`deft skills list` shows the skills of servers"));
@@ -153,10 +154,8 @@ impl SkillServer {
             return Err(Failure::input("skill_changed", message)
                 .hint(format!("`deft skills show {id}` shows it as it is now")));
         }
-        // What it was before is not approved any more.
-        forget(&*self.store, &skill.id()).await?;
-        let granted = self.store.grant(grant).await;
-        granted.map_err(|error| store::failure(&error))?;
+        let approved = approve_skill(&*self.store, grant).await;
+        approved.map_err(|error| store::failure(&error))?;
         Ok(RemoteSkillDocument {
             skill: self.view(&skill).await?,
         })
@@ -190,18 +189,6 @@ impl SkillServer {
         doorbell::ring(&self.home.path, Ring::Tools);
         done
     }
-}
-
-/// Removes every approval of a skill; says whether there was one.
-async fn forget(store: &dyn Store, id: &str) -> Done<bool> {
-    let failed = |error| store::failure(&error);
-    let mut found = false;
-    for grant in store.all_grants().await.map_err(failed)? {
-        if is_for_skill(&grant, id) {
-            found |= store.revoke(&grant.id).await.map_err(failed)?;
-        }
-    }
-    Ok(found)
 }
 
 fn view(
