@@ -32,8 +32,7 @@ pub(crate) struct Description {
     expect(
         unused_variables,
         unused_mut,
-        clippy::needless_pass_by_value,
-        clippy::unused_self,
+        clippy::extra_unused_type_parameters,
         reason = "only tests read what is noted here"
     )
 )]

@@ -36,7 +36,7 @@ mod router;
 mod routes;
 mod stall;
 #[cfg(test)]
-mod stored_json;
+mod stored_json_tests;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};

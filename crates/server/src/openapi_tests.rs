@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::openapi::document;
 use crate::routes::table;
-use crate::stored_json;
+use crate::stored_json_tests;
 
 /// Every `$ref` below a value.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
@@ -24,7 +24,7 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn the_file_says_what_the_types_say() {
-    stored_json::check("src/openapi.json", &document(&table()), 3);
+    stored_json_tests::check("src/openapi.json", &document(&table()), 3);
 }
 
 #[test]

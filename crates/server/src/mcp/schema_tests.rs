@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::catalog::object;
 use super::schemas::document;
-use crate::stored_json;
+use crate::stored_json_tests;
 
 /// The types by their names.
 pub(super) mod types {
@@ -22,7 +22,7 @@ pub(super) mod types {
 
 #[test]
 fn the_file_says_what_the_types_say() {
-    stored_json::check("src/mcp/schemas.json", &document(), 1);
+    stored_json_tests::check("src/mcp/schemas.json", &document(), 1);
 }
 
 /// The schema of a type, with everything in place: many clients follow no references.
