@@ -9,34 +9,38 @@ use std::time::Duration;
 
 use deft_engine::Engine;
 use rustix::mm::{Advice, madvise};
-use tokio::sync::broadcast::error::RecvError;
 use tokio::time::sleep;
 
-/// After so much time in which nothing happened the daemon is waiting.
+/// After so much time in which nothing was stored the daemon is waiting.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// How often it is done without anything that the engine tells of. The price is some hundred page
-/// faults, half a millisecond.
+/// How often it is done without a run. The price is some hundred page faults, half a millisecond.
 const AGAIN: Duration = Duration::from_mins(10);
 
-/// Gives back what is not needed, each time that things have become quiet.
+/// Gives back what is not needed after each busy time.
 pub(super) async fn keep_small(engine: Engine) {
-    let mut live = engine.subscribe();
-    sleep(QUIET).await;
     loop {
-        // In a busy time no task wakes for each event; it reads them afterwards.
-        while !live.is_empty() {
-            live = live.resubscribe();
-            sleep(QUIET).await;
-        }
+        wait_for_quiet(&engine).await;
+        let begun = engine.base().bells().driving.notified();
         give_back();
         tokio::select! {
-            heard = live.recv() => if matches!(heard, Err(RecvError::Closed)) {
-                return;
-            },
+            () = begun => {}
             () = sleep(AGAIN) => {}
         }
+    }
+}
+
+/// Waits until nothing was stored for a while. It looks at the store now and then, as an engine without listeners
+/// publishes no events.
+async fn wait_for_quiet(engine: &Engine) {
+    let mut seen = engine.store().version().await.ok();
+    loop {
         sleep(QUIET).await;
+        let now = engine.store().version().await.ok();
+        if now == seen {
+            return;
+        }
+        seen = now;
     }
 }
 

@@ -1,5 +1,7 @@
 //! The example skill that a daemon stores at its first start, and removes again once it has been seen.
 
+use std::time::Duration;
+
 use deft_config::Home;
 use deft_engine::{Engine, Notice, NoticeKind};
 use deft_model::{Object, Outcome};
@@ -8,7 +10,6 @@ use deft_store::{RunFilter, SkillOrigin};
 use deft_tools::desktop::LOCAL_TARGET;
 use deft_wire::{Done, Failure};
 use serde_json::Value;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::{app, seed};
 
@@ -44,10 +45,14 @@ fn record() -> Done<Object> {
         .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))
 }
 
-/// Removes the skill after its last fire, and says so.
+/// Many runs may end in one second, and one look is enough for them.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Removes the skill after its last fire, and says so. It waits for the bell and not for events: an engine without
+/// listeners publishes none.
 pub(super) async fn retire_hello(engine: Engine) {
-    let mut events = engine.subscribe();
     loop {
+        let ended = engine.base().bells().runs.notified();
         match retire_if_seen(&engine).await {
             Ok(Hello::Fires) => {}
             Ok(Hello::Gone) => return,
@@ -57,14 +62,8 @@ pub(super) async fn retire_hello(engine: Engine) {
                 return;
             }
         }
-        loop {
-            match events.recv().await {
-                Ok(event) if event.skill == NAME => break,
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => break,
-                Err(RecvError::Closed) => return,
-            }
-        }
+        ended.await;
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
