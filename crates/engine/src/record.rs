@@ -59,7 +59,7 @@ impl Journal {
         }
     }
 
-    /// Keeps events that are stored, where somebody wants them.
+    /// Keeps events that are stored, if the caller of the run wants them.
     pub(crate) fn keep(&self, events: &[(Timestamp, Event)], has_notice: bool) {
         if let Some(transcript) = &self.transcript {
             transcript.add(events, has_notice);
@@ -115,13 +115,19 @@ pub(crate) fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
     encoded.collect()
 }
 
+/// Most events are shorter; a buffer that grows is copied each time.
+const USUAL: usize = 512;
+
 /// An event as it is stored.
 pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
+    let mut body = Vec::with_capacity(USUAL);
+    let written = serde_json::to_writer(&mut body, event);
+    let body = written.ok().and_then(|()| String::from_utf8(body).ok());
     NewEvent {
         at,
         kind: event.kind().to_owned(),
         // Events are made of JSON values and texts; writing them as JSON cannot fail.
-        body: serde_json::to_string(event).unwrap_or_default(),
+        body: body.unwrap_or_default(),
     }
 }
 

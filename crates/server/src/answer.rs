@@ -16,15 +16,19 @@ pub(crate) struct Answer {
     pub(crate) tag: Option<HeaderValue>,
 }
 
+/// Most replies are shorter; a buffer that grows is copied each time.
+const USUAL: usize = 4096;
+
 impl Answer {
     /// A document.
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Done<Self> {
-        let body = serde_json::to_vec(body).map_err(|problem| {
+        let mut text = Vec::with_capacity(USUAL);
+        serde_json::to_writer(&mut text, body).map_err(|problem| {
             Failure::internal("engine", format!("a reply cannot be written: {problem}"))
         })?;
         Ok(Self {
             status,
-            body: body.into(),
+            body: text.into(),
             is_problem: false,
             tag: None,
         })
