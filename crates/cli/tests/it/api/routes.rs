@@ -68,6 +68,50 @@ fn a_run_is_started_once_per_key_and_waited_for() {
     daemon.stop();
 }
 
+/// Steps of several kinds; the last one fails for one input.
+const MIXED: &str = "\
+name: mixed
+description: A loop, a nested skill, Python and a failure
+inputs:
+  - {name: text, type: string, required: true}
+steps:
+  - {id: each, tool: log, loop: [1, 2], args: {message: \"{{ item }}\"}}
+  - {id: nested, skill: note, args: {text: \"{{ inputs.text }}\"}}
+  - {id: never, tool: log, condition: \"inputs.text == 'x'\", args: {message: x}}
+  - {id: count, compute: \"result = {'n': 1 / (0 if inputs.text == 'bad' else 1)}\"}
+outputs:
+  n: \"{{ count.n }}\"
+";
+
+/// The driver of a run answers the request that waits for it, without the store.
+#[test]
+fn the_reply_of_a_run_is_the_run_as_it_is_stored() {
+    let world = world();
+    world.write("home/skills/mixed.yaml", MIXED);
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    for (skill, text, outcome) in [
+        ("note", "hi", "success"),
+        ("mixed", "fine", "success"),
+        ("mixed", "bad", "error"),
+        ("report", "hi", "success"),
+    ] {
+        let inputs = if skill == "report" {
+            json!({})
+        } else {
+            json!({ "text": text })
+        };
+        let body = json!({ "skill": skill, "inputs": inputs });
+        let reply = api.post("/api/v1/runs?wait=20", &body);
+        assert_eq!(reply.status, 200, "{}", reply.json());
+        let run = reply.json()["run"].clone();
+        assert_eq!(run["outcome"], outcome, "{run}");
+        let stored = api.read(&format!("/api/v1/runs/{}", run["id"].as_str().unwrap()));
+        assert_eq!(reply.json(), stored);
+    }
+    daemon.stop();
+}
+
 #[test]
 fn runs_are_listed_page_by_page() {
     let world = world();
