@@ -14,6 +14,7 @@ DENY_VERSION := 0.20.2
 DENY := $(CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
+COMMA := ,
 
 # The bench with this name that was built last.
 newest = $$(ls -t $(TARGET)/release/deps/$(1)-* | grep -v '\.d$$' | head -1)
@@ -26,9 +27,13 @@ up:
 	cargo build --profile fast --bin deft $(LOCKED)
 	$(FAST) up
 
+# The linker of Rust for x86-64 Linux keeps one copy of functions with equal code, about 2 MB; others do not know the
+# option.
+FOLD := $(if $(findstring x86_64-unknown-linux-gnu,$(shell rustc -vV)),-C link-arg=-Wl$(COMMA)--icf=all)
+
 ## The optimised binary for releases and benches; takes several times as long to build as that of `up`.
 release:
-	cargo build --release --bin deft $(LOCKED)
+	cargo rustc --release --bin deft -p deft $(LOCKED) -- $(FOLD)
 
 ## A plain build without any option, by the toolchain that is given: `make plain TOOLCHAIN=+nightly`.
 plain:
