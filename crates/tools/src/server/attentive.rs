@@ -1,23 +1,19 @@
 //! The HTTP client of a connection, which notices when the server no longer knows that connection: the messages that the
 //! server sends on its own, such as changes of resources, would otherwise stop without a word.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::BoxStream;
-use http::{HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    SseError, StreamableHttpClient, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
 
 use super::authorized::AuthorizedClient;
+use super::capped::{Fault, Headers};
 use super::watch::Watch;
-
-type Fault = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// The client. Clones belong to the same connection.
 #[derive(Clone)]

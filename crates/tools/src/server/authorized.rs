@@ -1,22 +1,17 @@
 //! The HTTP client with a token: each request carries the one there is, and is sent once more if the server
 //! refuses it and another one can be had without a person.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
-use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    SseError, StreamableHttpClient, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
 
 use super::access::Access;
-use super::capped::CappedClient;
-
-type Fault = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
+use super::capped::{CappedClient, Fault, Headers};
 
 /// The client.
 #[derive(Clone)]

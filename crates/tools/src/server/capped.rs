@@ -31,8 +31,10 @@ const EVENTS: &str = "text/event-stream";
 /// How much of a refusal is read.
 const REFUSAL: usize = 64 * 1024;
 
-type Fault = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
+/// Why a request failed.
+pub(super) type Fault = StreamableHttpError<reqwest::Error>;
+/// The headers of a request.
+pub(super) type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 /// The client.
