@@ -14,7 +14,6 @@ DENY_VERSION := 0.20.2
 DENY := $(CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
-COMMA := ,
 
 # The bench with this name that was built last.
 newest = $$(ls -t $(TARGET)/release/deps/$(1)-* | grep -v '\.d$$' | head -1)
@@ -27,9 +26,9 @@ up:
 	cargo build --profile fast --bin deft $(LOCKED)
 	$(FAST) up
 
-# The linker of Rust for x86-64 Linux keeps one copy of functions with equal code, about 2 MB; others do not know the
-# option.
-FOLD := $(if $(findstring x86_64-unknown-linux-gnu,$(shell rustc -vV)),-C link-arg=-Wl$(COMMA)--icf=all)
+# One copy of functions with equal code, if the linker can do that: that of Rust for x86-64 Linux can.
+FOLD = $(shell mkdir -p $(TARGET); echo 'fn main() {}' | \
+    rustc -C link-arg=-Wl,--icf=all -o $(TARGET)/fold-probe - 2>/dev/null && echo '-C link-arg=-Wl,--icf=all')
 
 ## The optimised binary for releases and benches; takes several times as long to build as that of `up`.
 release:
