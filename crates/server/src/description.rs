@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of a request.
+//! The description of a request in the OpenAPI document.
 //!
 //! The document is a file of this crate, `openapi.json`, and a test compares it with what the types of `wire` say. So
 //! only tests make schemas: in the binary they would be half a megabyte of code that runs once.
