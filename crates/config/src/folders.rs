@@ -1,6 +1,6 @@
 //! The folder of a home on disk: how it is made, and where its configuration is.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::replace::{Access, replace};
@@ -23,6 +23,23 @@ pub(crate) fn create_private_folder(path: &Path) -> Done<()> {
     }
     create_folder(path)?;
     restrict(path).map_err(|problem| Failure::file(path, "protect", &problem))
+}
+
+/// The exclusive right to edit the files of a home, released when dropped.
+#[derive(Debug)]
+pub struct EditLock {
+    _folder: Option<File>,
+}
+
+/// Waits until no other thread or process edits files of the home.
+///
+/// Every edit that reads a file, changes it and writes it back holds this lock, because an edit in between would be lost.
+/// The folder itself is locked, so that no lock file is left behind. On a file system without locks, the last edit wins.
+pub fn lock_edits(home: &Path) -> EditLock {
+    let folder = File::open(home).ok();
+    EditLock {
+        _folder: folder.filter(|folder| folder.lock().is_ok()),
+    }
 }
 
 /// Writes a file that only its owner may read, also where others could read the one before it.

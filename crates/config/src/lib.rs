@@ -22,8 +22,8 @@ pub mod zone;
 
 pub use desktop::{notifier, open_in_browser};
 pub use folders::{
-    config_file, create_folder, ensure_home, is_open_to_others, make_private, replace_file,
-    write_private,
+    EditLock, config_file, create_folder, ensure_home, is_open_to_others, lock_edits, make_private,
+    replace_file, write_private,
 };
 pub use home::{Home, host_zone, system_moment};
 pub use host::{ProgramOutput, find_program, run_program};

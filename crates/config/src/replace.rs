@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Who may read a file that is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +39,10 @@ pub(crate) fn replace(path: &Path, text: &str, access: Access) -> io::Result<()>
     done
 }
 
-/// A name in the same folder that no other process uses.
+/// A name in the same folder that no other process and no other thread uses.
 fn beside(path: &Path) -> PathBuf {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!("{name}.{}.new", std::process::id()))
+    let (process, number) = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+    path.with_file_name(format!("{name}.{process}-{number}.new"))
 }

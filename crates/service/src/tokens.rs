@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use deft_config::write_private;
+use deft_config::{lock_edits, write_private};
 use deft_model::nearest;
 use deft_registry::read_text;
 use deft_wire::token::{TokenAdded, TokenList, TokenRevoked, TokenScope, TokenView};
@@ -128,6 +128,7 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAd
     }
     let home = workspace.home()?;
     home.ensure()?;
+    let _lock = lock_edits(&home.path);
     let mut stored = StoredTokens::read(&home.path)?;
     let taken = stored.tokens.iter().any(|token| token.view.name == name);
     if taken || name == OWNER {
@@ -165,6 +166,7 @@ pub fn list(workspace: &Workspace) -> Done<TokenList> {
 /// Ends a token. The next request with it is refused.
 pub fn revoke(workspace: &Workspace, name: &str) -> Done<TokenRevoked> {
     let home = workspace.locate()?;
+    let _lock = lock_edits(&home);
     let mut stored = StoredTokens::read(&home)?;
     let before = stored.tokens.len();
     stored.tokens.retain(|token| token.view.name != name);
@@ -304,6 +306,31 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(token_file(home.path()), "short\n").unwrap();
         assert_eq!(owner_token(home.path()).unwrap_err().code, "bad_token_file");
+    }
+
+    #[test]
+    fn edits_at_the_same_time_do_not_undo_each_other() {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = workspace(home.path());
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let workspace = &workspace;
+                scope.spawn(move || {
+                    for number in 0..10 {
+                        let (kept, gone) =
+                            (format!("kept-{thread}-{number}"), format!("gone-{thread}"));
+                        add(workspace, &kept, TokenScope::Read).unwrap();
+                        add(workspace, &gone, TokenScope::Read).unwrap();
+                        revoke(workspace, &gone).unwrap();
+                    }
+                });
+            }
+        });
+        let names = list(&workspace).unwrap().tokens.into_iter();
+        let mut names: Vec<String> = names.map(|token| token.name).collect();
+        names.sort();
+        let expected = (0..4).flat_map(|thread| (0..10).map(move |n| format!("kept-{thread}-{n}")));
+        assert_eq!(names, expected.collect::<Vec<_>>());
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! but it makes no new ones. The file is replaced as a whole, so a reader sees
 //! the old one or the new one.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -15,7 +14,7 @@ use super::problem::Problem;
 use super::table::{self, Meaning};
 use super::tree::Settings;
 use super::{shown, text_of};
-use crate::folders::{config_file, ensure_home};
+use crate::folders::{EditLock, config_file, ensure_home, lock_edits};
 use crate::replace::{Access, replace};
 use deft_wire::{Done, Failure};
 
@@ -26,16 +25,13 @@ pub struct Editor {
     /// Comments of a file that has nothing else, which belong to no key.
     head: Option<String>,
     document: DocumentMut,
-    /// Held so that two changes at once do not undo each other.
-    _lock: Option<File>,
+    _lock: EditLock,
 }
 
 impl Editor {
     /// The file of a home that is about to be changed; neither need exist.
     pub fn open(home: &Path) -> Done<Self> {
-        // The folder itself is locked, so that no lock file is left behind. Some
-        // file systems know no locks; then the last change wins.
-        let lock = File::open(home).ok().filter(|folder| folder.lock().is_ok());
+        let lock = lock_edits(home);
         let path = config_file(home);
         let before = text_of(&path)?;
         // The other parser says where a mistake is.

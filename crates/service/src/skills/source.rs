@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use deft_config::replace_file;
+use deft_config::{lock_edits, replace_file};
 use deft_registry::{LoadedSkill, MAX_FILE_BYTES};
 use deft_wire::api::{SkillSource, SkillWrite};
 use deft_wire::diagnostic::Severity;
@@ -36,6 +36,7 @@ fn read(workspace: &Workspace, loaded: &LoadedSkill) -> Done<SkillSource> {
 /// Puts a new text in the place of the old one. A text with errors is refused, and so is one that was made from
 /// another text than the file has now.
 pub fn write_source(workspace: &Workspace, name: &str, write: &SkillWrite) -> Done<SkillSource> {
+    let _lock = lock_edits(&workspace.locate()?);
     let catalog = SkillCatalog::open_files(workspace)?;
     let loaded = catalog.find_file(name)?;
     let now = read(workspace, loaded)?;
@@ -71,4 +72,50 @@ fn check(path: &Path, text: &str) -> Done<()> {
 fn hash(text: &str) -> String {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_several_writers_with_the_same_text_before_them_wins() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("skills").join("greet.yaml");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let text = |who: usize| {
+            format!(
+                "name: greet\ndescription: Greets {who}\nsteps:\n  - {{id: say, tool: log, args: {{message: hi}}}}\n"
+            )
+        };
+        std::fs::write(&file, text(0)).unwrap();
+        let workspace = Workspace {
+            home: Some(home.path().to_owned()),
+            roots: Vec::new(),
+            tell: |_| {},
+            quiet: true,
+            live: None,
+        };
+        let base_hash = source(&workspace, "greet").unwrap().hash;
+        let results: Vec<(usize, Done<SkillSource>)> = std::thread::scope(|scope| {
+            let writers: Vec<_> = (1..=8)
+                .map(|who| {
+                    let (workspace, base_hash) = (&workspace, base_hash.clone());
+                    let text = text(who);
+                    scope.spawn(move || {
+                        let write = SkillWrite { base_hash, text };
+                        (who, write_source(workspace, "greet", &write))
+                    })
+                })
+                .collect();
+            let joined = writers.into_iter().map(|writer| writer.join().unwrap());
+            joined.collect()
+        });
+        let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(|(_, result)| result.is_ok());
+        assert_eq!(won.len(), 1);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text(won[0].0));
+        for (_, result) in lost {
+            assert_eq!(result.unwrap_err().code, "changed_file");
+        }
+    }
 }
