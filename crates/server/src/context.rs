@@ -14,6 +14,7 @@ use deft_wire::{Done, Failure};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::deliveries::Deliveries;
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
 use crate::mcp::McpService;
@@ -49,7 +50,9 @@ pub(crate) struct Server {
     pub(crate) limits: Limits,
     pub(crate) hooks: HookBook,
     /// Places for deliveries that are being received.
-    pub(crate) receiving: Semaphore,
+    pub(crate) deliveries: Arc<Deliveries>,
+    /// Places for deliveries that block a thread, apart from those of requests: a slow keyring delays deliveries only.
+    pub(crate) delivery_threads: Semaphore,
     /// Places for requests that block a thread.
     pub(crate) threads: Semaphore,
     /// Places for clients of the feed.
@@ -69,6 +72,9 @@ pub(crate) struct Server {
 /// The most requests that block a thread at once.
 pub(crate) const THREADS: usize = 32;
 
+/// The most deliveries that block a thread at once.
+pub(crate) const DELIVERY_THREADS: usize = 8;
+
 /// The most clients of the feed at once.
 pub(crate) const FEEDS: usize = 2_000;
 
@@ -78,8 +84,24 @@ impl Server {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
     ) -> Done<T> {
-        // The semaphore is never closed.
-        let place = self.threads.acquire().await;
+        self.block_within(&self.threads, work).await
+    }
+
+    /// Takes a delivery on a thread that may be blocked.
+    pub(crate) async fn block_delivery<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
+    ) -> Done<T> {
+        self.block_within(&self.delivery_threads, work).await
+    }
+
+    async fn block_within<T: Send + 'static>(
+        self: &Arc<Self>,
+        places: &Semaphore,
+        work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
+    ) -> Done<T> {
+        // The semaphores are never closed.
+        let place = places.acquire().await;
         let server = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&server)).await;
         drop(place);

@@ -10,7 +10,8 @@ use deft_service::hooks::{self, HookRequest};
 use deft_wire::hook::HookReceipt;
 use deft_wire::{Done, Failure};
 
-use crate::context::Server;
+use crate::context::{Peer, Server};
+use crate::deliveries::PLACES;
 use crate::dispatch::read_body;
 use crate::reply;
 use crate::request_id::RequestId;
@@ -21,29 +22,34 @@ pub(crate) const PREFIX: &str = "/hooks/";
 /// The largest delivery. Its sender is not known before all of it is here.
 const LARGEST: usize = 1024 * 1024;
 
-/// The most deliveries that are being received at once, for the same reason.
-pub(crate) const RECEIVING: usize = 64;
-
 /// Takes a delivery.
 pub(crate) async fn receive(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
+    Extension(peer): Extension<Peer>,
     params: RawPathParams,
     request: Request,
 ) -> Response<Body> {
     let hook = params.iter().next().map_or("", |(_, name)| name).to_owned();
-    match take(server, hook, request).await {
+    match take(server, hook, peer, request).await {
         Ok(receipt) => reply::json(StatusCode::ACCEPTED, &receipt),
         Err(failure) => reply::problem(&failure, &id),
     }
 }
 
-async fn take(server: Arc<Server>, hook: String, request: Request) -> Done<HookReceipt> {
-    let place = server.receiving.try_acquire().map_err(|_| {
-        let message = format!("{RECEIVING} deliveries are being received");
+async fn take(
+    server: Arc<Server>,
+    hook: String,
+    peer: Peer,
+    request: Request,
+) -> Done<HookReceipt> {
+    let headers = headers(request.headers());
+    // A request that cannot be a delivery costs neither a place nor the time that its body takes.
+    server.hooks.admit(&hook, &headers)?;
+    let place = server.deliveries.take(peer.0.ip()).ok_or_else(|| {
+        let message = format!("too many of the {PLACES} places for deliveries are taken");
         Failure::input("too_many_requests", message).hint("send it again in a second")
     })?;
-    let headers = headers(request.headers());
     let body = read_body(request, LARGEST, server.limits.request_timeout).await?;
     drop(place);
     let delivery = HookRequest {
@@ -52,7 +58,7 @@ async fn take(server: Arc<Server>, hook: String, request: Request) -> Done<HookR
         body: body.into(),
     };
     server
-        .block(move |server| hooks::receive(&server.app, &server.hooks, &delivery))
+        .block_delivery(move |server| hooks::receive(&server.app, &server.hooks, &delivery))
         .await
 }
 

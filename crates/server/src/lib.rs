@@ -8,6 +8,7 @@ mod answer;
 #[cfg(test)]
 mod command_tests;
 mod context;
+mod deliveries;
 mod description;
 mod dispatch;
 mod feed;
@@ -34,6 +35,8 @@ mod revocation;
 mod route;
 mod router;
 mod routes;
+#[cfg(test)]
+mod scope_tests;
 mod stall;
 #[cfg(test)]
 mod stored_json_tests;
@@ -52,7 +55,7 @@ use deft_wire::listener::ListenerState;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::context::{FEEDS, Limits, Server, THREADS};
+use crate::context::{DELIVERY_THREADS, FEEDS, Limits, Server, THREADS};
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
 use crate::pages::PageCache;
@@ -107,7 +110,8 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
             connections: config.max_connections,
         },
         hooks: HookBook::open(&home),
-        receiving: Semaphore::new(hooks::RECEIVING),
+        deliveries: Arc::default(),
+        delivery_threads: Semaphore::new(DELIVERY_THREADS),
         threads: Semaphore::new(THREADS),
         feeds: Arc::new(Semaphore::new(FEEDS)),
         mcp: OnceLock::new(),

@@ -1,27 +1,26 @@
 //! Hooks: other programs send signed deliveries, and skills that name the hook run.
 //!
-//! A delivery is checked (`signature.rs`), read (`payload.rs`) and handed to the scheduler, which queues a run per
+//! A delivery is checked (`signature.rs`, with the secret from `book.rs`), read (`payload.rs`) and handed to the scheduler, which queues a run per
 //! skill under the key of the delivery. `trial.rs` sends one by hand. Not here: the server that takes deliveries.
 
+mod book;
 mod payload;
 mod signature;
 mod trial;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use deft_config::{Config, HookConfig, Secrets, config_file};
+use deft_config::{HookConfig, Secrets};
 use deft_registry::LoadedSkill;
 use deft_scheduler::{HookDelivery, HookFire};
 use deft_tools::SecretSource;
 use deft_wire::hook::{HookList, HookReceipt, HookRun, HookView};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+pub use book::HookBook;
 pub use trial::send_trial;
 
 use crate::app::{self, App};
@@ -44,71 +43,10 @@ impl HookRequest {
     }
 }
 
-/// The hooks of the configuration as it is now.
-pub struct HookBook {
-    file: PathBuf,
-    read: Mutex<ReadHooks>,
-}
-
-#[derive(Default)]
-struct ReadHooks {
-    looks: Option<(SystemTime, u64)>,
-    config: Option<Config>,
-}
-
-impl HookBook {
-    /// The hooks of a home.
-    pub fn open(home: &Path) -> Self {
-        Self {
-            file: config_file(home),
-            read: Mutex::default(),
-        }
-    }
-
-    /// A hook and its secret.
-    fn find(&self, name: &str) -> Done<(HookConfig, String)> {
-        let mut read = self.read.lock();
-        self.refresh(&mut read);
-        let known = read.config.as_ref().and_then(|config| {
-            let hook = config.hooks.iter().find(|hook| hook.name == name)?;
-            Some((hook, Secrets::new(config)))
-        });
-        let Some((hook, secrets)) = known else {
-            let failure = Failure::input("unknown_hook", "there is no hook of this name");
-            return Err(failure.hint("add a section `[hooks.NAME]` to the configuration"));
-        };
-        match secrets.secret(&hook.secret) {
-            Ok(secret) => Ok((hook.clone(), secret.expose().to_owned())),
-            Err(why) => {
-                // The sender is a stranger: where the secret should be is only for the log.
-                tracing::error!(hook = name, "the secret of a hook cannot be read: {why}");
-                let message = "the secret of this hook cannot be read";
-                Err(Failure::internal("hook_secret", message).hint("`deft hooks list` says why"))
-            }
-        }
-    }
-
-    /// Reads the configuration again if it has changed. A broken one leaves the last good one in effect.
-    fn refresh(&self, read: &mut ReadHooks) {
-        let data = std::fs::metadata(&self.file).ok();
-        let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));
-        if looks == read.looks && read.config.is_some() {
-            return;
-        }
-        match Config::read(&self.file) {
-            Ok(config) => {
-                read.config = Some(config);
-                read.looks = looks;
-            }
-            Err(failure) => tracing::warn!("the hooks stay as they were: {}", failure.message),
-        }
-    }
-}
-
 /// Takes a delivery: checks it, and queues a run for each skill that waits for it.
 pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookReceipt> {
-    let (hook, secret) = book.find(&request.hook)?;
-    let key = signature::check(&hook, &secret, request, Timestamp::now())?;
+    let hook = book.hook(&request.hook)?;
+    let key = check_signature(book, &hook, request)?;
     let payload = payload::read(&hook, request)?;
     let kind = payload::kind(&hook, request, &payload);
     let mut receipt = HookReceipt {
@@ -147,6 +85,19 @@ pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookRe
     }
     receipt.runs = fired.into_iter().map(run_of).collect();
     Ok(receipt)
+}
+
+/// Returns the key of a signed delivery. A wrong signature may be right for a secret that was replaced a moment ago.
+fn check_signature(book: &HookBook, hook: &HookConfig, request: &HookRequest) -> Done<String> {
+    let secret = book.secret(hook)?;
+    let now = Timestamp::now();
+    signature::check(hook, &secret, request, now).or_else(|failure| {
+        let renewed = book.secret_within(hook, book::RENEWAL_AGE)?;
+        if renewed == secret {
+            return Err(failure);
+        }
+        signature::check(hook, &renewed, request, now)
+    })
 }
 
 fn run_of(fire: HookFire) -> HookRun {

@@ -1,6 +1,8 @@
 //! Whether a delivery was signed with the secret of its hook, and what tells it from other deliveries. Signatures are
 //! compared in constant time.
 
+use std::collections::BTreeMap;
+
 use deft_config::{HookConfig, HookScheme};
 use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
@@ -79,17 +81,40 @@ pub(super) fn check(
     }
 }
 
-/// The key in a secret of Standard Webhooks.
-pub(super) fn standard_key(secret: &str) -> Done<Vec<u8>> {
-    match secret.strip_prefix("whsec_") {
-        Some(rest) => decode_base64(rest).ok_or_else(broken_secret),
-        None => Ok(secret.as_bytes().to_vec()),
+/// Refuses a delivery without the headers that its scheme signs with.
+pub(super) fn check_headers(hook: &HookConfig, headers: &BTreeMap<String, String>) -> Done<()> {
+    let plain = hook.header.to_lowercase();
+    let names: &[&str] = match hook.scheme {
+        HookScheme::Standard => &["webhook-id", "webhook-timestamp", "webhook-signature"],
+        HookScheme::Github => &["x-hub-signature-256"],
+        HookScheme::Stripe => &["stripe-signature"],
+        HookScheme::Plain => &[&plain],
+    };
+    let mut names = names.iter();
+    match names.find(|name| !headers.contains_key(**name)) {
+        Some(missing) => Err(missing_header(missing)),
+        None => Ok(()),
     }
 }
 
+/// The key in a secret of Standard Webhooks. An empty key would let anyone sign.
+pub(super) fn standard_key(secret: &str) -> Done<Vec<u8>> {
+    let key = match secret.strip_prefix("whsec_") {
+        Some(rest) => decode_base64(rest).ok_or_else(broken_secret)?,
+        None => secret.as_bytes().to_vec(),
+    };
+    if key.is_empty() {
+        return Err(broken_secret());
+    }
+    Ok(key)
+}
+
 fn needed<'a>(request: &'a HookRequest, name: &str) -> Done<&'a str> {
-    let found = request.header(name);
-    found.ok_or_else(|| refused(&format!("the delivery needs one header `{name}`")))
+    request.header(name).ok_or_else(|| missing_header(name))
+}
+
+fn missing_header(name: &str) -> Failure {
+    refused(&format!("the delivery needs one header `{name}`"))
 }
 
 /// Accepts the content if one of the signatures is right. There may be several while a secret is being replaced.
@@ -221,6 +246,36 @@ mod tests {
         assert_eq!(ask(signature, body, 1_614_265_330 - 301), bad);
         let none: [(&str, &str); 0] = [];
         assert_eq!(verdict(HookScheme::Standard, secret, &none, body, 0), bad);
+    }
+
+    #[test]
+    fn a_secret_without_a_key_is_refused() {
+        for secret in ["whsec_", "whsec_%"] {
+            assert_eq!(standard_key(secret).unwrap_err().code, "hook_secret");
+        }
+    }
+
+    #[test]
+    fn each_scheme_needs_its_headers() {
+        for (scheme, names) in [
+            (
+                HookScheme::Standard,
+                &["webhook-id", "webhook-timestamp", "webhook-signature"][..],
+            ),
+            (HookScheme::Github, &["x-hub-signature-256"]),
+            (HookScheme::Stripe, &["stripe-signature"]),
+            (HookScheme::Plain, &["x-signature"]),
+        ] {
+            let all = names.iter().map(|name| ((*name).to_owned(), String::new()));
+            let all: BTreeMap<String, String> = all.collect();
+            check_headers(&hook(scheme), &all).unwrap();
+            for name in names {
+                let mut without = all.clone();
+                without.remove(*name);
+                let failure = check_headers(&hook(scheme), &without).unwrap_err();
+                assert_eq!(failure.code, "bad_signature", "{name}");
+            }
+        }
     }
 
     /// The example of GitHub's documentation.
