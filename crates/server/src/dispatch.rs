@@ -21,7 +21,7 @@ use crate::answer::Answer;
 use crate::context::Server;
 use crate::reply;
 use crate::request_id::RequestId;
-use crate::route::{RawCall, Route, Verb};
+use crate::route::{RawCall, Retention, Route, Verb};
 
 /// The largest body of a request.
 pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -74,13 +74,14 @@ async fn carry_out(
         uri,
         body: body.clone(),
     };
-    match key.filter(|_| route.keeps_reply) {
+    let retention = route.retention;
+    match key.filter(|_| retention != Retention::None) {
         Some(key) => {
             let work = (route.handler)(raw);
             // It is carried out and kept even if the client is gone before.
             let kept = tokio::spawn(async move {
                 let key = format!("{place} {key}");
-                server.replies.once(&key, &body, work).await
+                server.replies.once(&key, &body, retention, work).await
             });
             kept.await.unwrap_or_else(|problem| {
                 let message = format!("the request failed: {problem}");

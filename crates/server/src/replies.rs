@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::answer::Answer;
+use crate::route::Retention;
 
 /// The most replies that are kept.
 const MOST: usize = 2_000;
@@ -54,6 +55,7 @@ impl Replies {
         self: &Arc<Self>,
         key: &str,
         body: &[u8],
+        retention: Retention,
         work: BoxFuture<'static, Done<Answer>>,
     ) -> Done<Answer> {
         let key = hex(key.as_bytes());
@@ -64,7 +66,7 @@ impl Replies {
             return repeat(kept, &body);
         }
         let result = work.await;
-        self.finish(key, body, &result).await;
+        self.finish(key, body, stored(&result, retention)).await;
         result
     }
 
@@ -86,19 +88,7 @@ impl Replies {
     }
 
     /// Keeps a reply, unless it may be another one when the client tries again.
-    async fn finish(self: &Arc<Self>, key: String, body: String, result: &Done<Answer>) {
-        let reply = match result {
-            Ok(answer) => StoredReply {
-                status: answer.status.as_u16(),
-                text: String::from_utf8_lossy(&answer.body).into_owned(),
-                is_problem: false,
-            },
-            Err(failure) => StoredReply {
-                status: failure.status().number(),
-                text: serde_json::to_string(&failure.problem(None)).unwrap_or_default(),
-                is_problem: true,
-            },
-        };
+    async fn finish(self: &Arc<Self>, key: String, body: String, reply: StoredReply) {
         let is_final = reply.status < 500 && reply.text.len() <= LARGEST;
         let kept = self.block(move |replies| {
             let reply = Some(reply);
@@ -146,6 +136,28 @@ impl Replies {
             let message = format!("the request failed: {problem}");
             Err(Failure::internal("engine", message))
         })
+    }
+}
+
+/// The reply to keep: the one that was sent, or the reason why it is not sent again.
+fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
+    let problem = |failure: &Failure| StoredReply {
+        status: failure.status().number(),
+        text: serde_json::to_string(&failure.problem(None)).unwrap_or_default(),
+        is_problem: true,
+    };
+    match result {
+        Ok(_) if retention == Retention::Secret => {
+            let message = "this request was carried out; its reply holds a secret and was sent once";
+            let hint = "if the reply was lost, revoke what it made and send the request with a new key";
+            problem(&Failure::input("sent_once", message).hint(hint))
+        }
+        Ok(answer) => StoredReply {
+            status: answer.status.as_u16(),
+            text: String::from_utf8_lossy(&answer.body).into_owned(),
+            is_problem: false,
+        },
+        Err(failure) => problem(failure),
     }
 }
 
@@ -200,14 +212,14 @@ mod tests {
         let count = Arc::new(Counter(AtomicU32::new(0)));
         let replies = open();
         let body = |answer: Done<Answer>| answer.map(|answer| answer.body);
-        let first = body(replies.once("a", b"{}", count.work()).await).unwrap();
+        let first = body(replies.once("a", b"{}", Retention::Day, count.work()).await).unwrap();
         for replies in [replies, open()] {
-            let again = replies.once("a", b"{}", count.work()).await;
+            let again = replies.once("a", b"{}", Retention::Day, count.work()).await;
             assert_eq!(body(again).unwrap(), first);
-            let other = replies.once("a", b"{1}", count.work()).await;
+            let other = replies.once("a", b"{1}", Retention::Day, count.work()).await;
             assert_eq!(other.unwrap_err().code, "key_taken");
         }
-        open().once("b", b"{}", count.work()).await.unwrap();
+        open().once("b", b"{}", Retention::Day, count.work()).await.unwrap();
         assert_eq!(count.0.load(Ordering::SeqCst), 2);
     }
 
@@ -216,14 +228,30 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let replies = Replies::new(ReplyFiles::open(home.path()));
         let never: BoxFuture<'static, Done<Answer>> = Box::pin(std::future::pending());
-        let cut_off = replies.once("a", b"{}", never);
+        let cut_off = replies.once("a", b"{}", Retention::Day, never);
         let time = std::time::Duration::from_millis(200);
         tokio::time::timeout(time, cut_off).await.unwrap_err();
         let count = Arc::new(Counter(AtomicU32::new(0)));
         let replies = Replies::new(ReplyFiles::open(home.path()));
-        let again = replies.once("a", b"{}", count.work()).await;
+        let again = replies.once("a", b"{}", Retention::Day, count.work()).await;
         assert_eq!(again.unwrap_err().code, "key_unfinished");
         assert_eq!(count.0.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn a_reply_with_a_secret_is_never_written() {
+        let home = tempfile::tempdir().unwrap();
+        let files = ReplyFiles::open(home.path());
+        let replies = Replies::new(files.clone());
+        let count = Arc::new(Counter(AtomicU32::new(7)));
+        let once = || replies.once("a", b"{}", Retention::Secret, count.work());
+        assert_eq!(once().await.unwrap().body, "7");
+        let again = once().await.unwrap();
+        assert_eq!((again.status.as_u16(), again.is_problem), (409, true));
+        let (key, _) = files.list().remove(0);
+        let kept = files.read(&key).unwrap().unwrap().reply.unwrap();
+        assert!(kept.text.contains("sent_once"), "{}", kept.text);
+        assert_eq!(count.0.load(Ordering::SeqCst), 8);
     }
 
     #[tokio::test]
@@ -232,13 +260,13 @@ mod tests {
         let replies = Replies::new(ReplyFiles::open(home.path()));
         for _ in 0..2 {
             let fault = Box::pin(async { Err(Failure::internal("engine", "broken")) });
-            let failure = replies.once("a", b"", fault).await.unwrap_err();
+            let failure = replies.once("a", b"", Retention::Day, fault).await.unwrap_err();
             assert_eq!(failure.code, "engine");
         }
         let wrong = Box::pin(async { Err(Failure::input("invalid_input", "wrong")) });
-        replies.once("a", b"", wrong).await.unwrap_err();
+        replies.once("a", b"", Retention::Day, wrong).await.unwrap_err();
         let count = Arc::new(Counter(AtomicU32::new(0)));
-        let kept = replies.once("a", b"", count.work()).await.unwrap();
+        let kept = replies.once("a", b"", Retention::Day, count.work()).await.unwrap();
         assert_eq!((kept.status.as_u16(), kept.is_problem), (400, true));
     }
 }

@@ -88,9 +88,18 @@ pub(crate) struct Route {
     pub(crate) scope: Scope,
     pub(crate) description: Description,
     pub(crate) handler: Handler,
-    /// Whether a repeated `Idempotency-Key` is answered with the reply that is kept; starting a run has a key of its
-    /// own, which never expires.
-    pub(crate) keeps_reply: bool,
+    pub(crate) retention: Retention,
+}
+
+/// How long a reply is kept for requests that repeat its `Idempotency-Key`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retention {
+    /// Not at all. Starting a run uses the key of the run, which never expires.
+    None,
+    /// For a day, in a file.
+    Day,
+    /// The request is carried out once, but its reply holds a secret and is never written to a file.
+    Secret,
 }
 
 /// The most time that a request may wait for a run.
@@ -158,7 +167,10 @@ impl Route {
             scope,
             description: Description::new::<Q, B, R>(summary, &[200]),
             handler,
-            keeps_reply: verb == Verb::Post,
+            retention: match verb {
+                Verb::Post => Retention::Day,
+                Verb::Get | Verb::Put | Verb::Delete => Retention::None,
+            },
         }
     }
 
@@ -178,9 +190,15 @@ impl Route {
         self
     }
 
-    /// The same without a reply that is kept.
+    /// Leaves the `Idempotency-Key` to the handler.
     pub(crate) fn with_own_key(mut self) -> Self {
-        self.keeps_reply = false;
+        self.retention = Retention::None;
+        self
+    }
+
+    /// Marks a reply that holds a secret.
+    pub(crate) fn with_secret_reply(mut self) -> Self {
+        self.retention = Retention::Secret;
         self
     }
 }

@@ -113,6 +113,7 @@ const STATUSES: &[(&str, ProblemStatus)] = &[
     ("not_a_job", ProblemStatus::NotFound),
     ("not_resumable", ProblemStatus::Conflict),
     ("scope", ProblemStatus::Forbidden),
+    ("sent_once", ProblemStatus::Conflict),
     ("slow_body", ProblemStatus::RequestTimeout),
     ("stopping", ProblemStatus::Unavailable),
     ("store", ProblemStatus::Unavailable),

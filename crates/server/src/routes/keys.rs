@@ -54,7 +54,8 @@ pub(super) fn routes() -> Vec<Route> {
             "Make a token; it is shown once",
             Admin,
             add_token,
-        ),
+        )
+        .with_secret_reply(),
         Route::new(
             Delete,
             "/api/v1/tokens/{name}",

@@ -60,6 +60,15 @@ steps:
   - {id: fail, tool: fail, args: {text: \"{{ secrets.NAMED }} {{ echo }}\"}}
 ";
 
+/// A skill of the open format, so that lists and reads of files have something to show.
+const FOLDER: &str = "\
+---
+name: knowing
+description: Says where a secret is
+---
+Read the secret NAMED in `canaries/named`.
+";
+
 fn world() -> World {
     let world = used_home();
     for (name, value) in CANARIES {
@@ -78,7 +87,8 @@ fn world() -> World {
     world
         .write("home/config.toml", config)
         .write("home/skills/leaking.yaml", LEAKING)
-        .write("home/skills/asking.yaml", ASKING);
+        .write("home/skills/asking.yaml", ASKING)
+        .write("home/skills/knowing/SKILL.md", FOLDER);
     world
 }
 
@@ -263,6 +273,25 @@ fn read_files(folder: &Path, spoken: &mut Spoken) {
     }
 }
 
+/// Makes a token with an `Idempotency-Key`. Its reply shows the token, and neither a repeated request nor a file does.
+fn make_token_twice(api: &Api, spoken: &mut Spoken) -> String {
+    let headers = [
+        ("Content-Type", "application/json"),
+        ("Idempotency-Key", "laptop-1"),
+    ];
+    let make = || {
+        let body = json!({"name": "laptop", "scope": "read"}).to_string();
+        api.send("POST", "/api/v1/tokens", &headers, body.as_bytes())
+    };
+    let made = make();
+    assert_eq!(made.status, 200);
+    let again = make();
+    assert_eq!(again.status, 409);
+    assert_eq!(again.json()["code"], "sent_once");
+    spoken.add("a repeated token", again.body);
+    made.json()["token"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn no_interface_shows_a_secret() {
     let world = world();
@@ -300,14 +329,22 @@ fn no_interface_shows_a_secret() {
         let path = format!("/api/v1/tools/{tool}/call");
         spoken.add(&path, api.send("POST", &path, &json, call.as_bytes()).body);
     }
-    let hook = api.send("POST", "/hooks/deploys", &json, b"{}");
-    assert_eq!(hook.status, 401);
-    spoken.add("a hook", hook.body);
+    let signed = [
+        ("webhook-id", "1"),
+        ("webhook-timestamp", "1"),
+        ("webhook-signature", "v1,AAAA"),
+    ];
+    for headers in [&json[..], &signed] {
+        let hook = api.send("POST", "/hooks/deploys", headers, b"{}");
+        assert_eq!(hook.status, 401);
+        spoken.add("a hook", hook.body);
+    }
+    let laptop = make_token_twice(&api, &mut spoken);
     leaks_mcp::talk_over_stdio(&world, &mut spoken);
     leaks_mcp::talk_over_http(&api, &mut spoken);
     use_the_command_line(&world, run, &mut spoken);
     spoken.add("server.json", world.read("home/server.json"));
     spoken.add("the daemon", daemon.stop());
     read_files(&world.path("home"), &mut spoken);
-    spoken.check(&[&api.token, &phone, &stranger.token]);
+    spoken.check(&[&api.token, &phone, &laptop, &stranger.token]);
 }

@@ -39,11 +39,12 @@ fn talk(way: &str, spoken: &mut Spoken, mut ask: impl FnMut(&str, Value) -> Valu
     for (list, key, read, name) in [
         ("resources/list", "resources", "resources/read", "uri"),
         ("prompts/list", "prompts", "prompts/get", "name"),
-        ("skills/list", "skills", "skills/get", "name"),
+        ("skills/list", "skills", "skills/get", "uri"),
     ] {
         let listed = say(list.to_owned(), list, json!({}));
         let all = listed["result"][key].as_array();
         let all = all.unwrap_or_else(|| panic!("{way}, {list}: {listed:#}"));
+        assert!(!all.is_empty(), "{way}, {list}: nothing to read");
         for one in all.iter().take(MOST) {
             let place = format!("{read} {}", one[name]);
             let shown = say(place, read, json!({name: one[name]}));
@@ -55,7 +56,7 @@ fn talk(way: &str, spoken: &mut Spoken, mut ask: impl FnMut(&str, Value) -> Valu
     let mut told = Vec::new();
     for (tool, arguments) in [
         ("skill_run", json!({"skill": "leaking"})),
-        ("skill_run", json!({"skill_name": "leaking"})),
+        ("skill", json!({"skill_name": "knowing"})),
         ("get_skill", json!({"name": "leaking"})),
         ("run_list", json!({})),
         ("run_show", json!({"id": "last"})),
