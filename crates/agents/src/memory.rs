@@ -10,7 +10,13 @@ use deft_base::Error;
 use deft_model::{Effects, Failure, FailureClass, Message, Object};
 use deft_store::{ConversationFilter, ConversationRow, FactFilter, FactRow, MessageRow, NewFact};
 use deft_tools::{Context, Definition, Router};
+use deft_wire::chat::MessageRole;
+use deft_wire::own_tools::{
+    ConversationResult, ConversationSummary, ConversationsResult, FactDeletedResult,
+    FactSavedResult, FactSummary, FactsResult, TranscriptMessage,
+};
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::history::message_of;
@@ -156,7 +162,10 @@ async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value,
             let id = args.0.get("id").and_then(Value::as_i64);
             let id = id.ok_or_else(|| invalid("`id` is to be the number of a fact"))?;
             let deleted = agents.store().delete_fact(id).await;
-            Ok(json!({ "id": id, "deleted": deleted.map_err(|error| failed(&error))? }))
+            Ok(json!(FactDeletedResult {
+                id,
+                deleted: deleted.map_err(|error| failed(&error))?,
+            }))
         }
     }
 }
@@ -208,8 +217,11 @@ impl Agents {
             // A caller that reads on from an instant must not miss messages between it and the limit.
             rows.reverse();
         }
-        let shown = page(rows.iter().take(args.limit(20)).map(conversation_json));
-        Ok(json!({ "more": rows.len() > shown.len(), "conversations": shown }))
+        let shown = page(rows.iter().take(args.limit(20)).map(conversation_summary));
+        Ok(json!(ConversationsResult {
+            more: rows.len() > shown.len(),
+            conversations: shown,
+        }))
     }
 
     async fn read_conversation(&self, args: &Args) -> Result<Value, Failure> {
@@ -226,10 +238,14 @@ impl Agents {
         let messages = messages.map_err(|error| failed(&error))?;
         let (shown, last) = transcript(&id, &messages).map_err(|error| prepare::failed(&error))?;
         let last = last.unwrap_or(after);
-        Ok(
-            json!({ "id": id, "title": row.title, "channel": row.channel, "last_seq": last,
-            "more": last < row.message_count, "messages": shown }),
-        )
+        Ok(json!(ConversationResult {
+            id,
+            title: row.title,
+            channel: row.channel,
+            last_seq: last,
+            more: last < row.message_count,
+            messages: shown,
+        }))
     }
 
     async fn save_fact(&self, args: &Args) -> Result<Value, Failure> {
@@ -248,11 +264,11 @@ impl Agents {
         };
         let saved = self.store().save_fact(fact).await;
         let (row, new) = saved.map_err(|error| failed(&error))?;
-        Ok(if new {
-            json!({ "id": row.id, "saved": true })
-        } else {
-            json!({ "id": row.id, "saved": false, "known_since": row.fact.at })
-        })
+        Ok(json!(FactSavedResult {
+            id: row.id,
+            saved: new,
+            known_since: (!new).then_some(row.fact.at),
+        }))
     }
 
     async fn list_facts(&self, args: &Args) -> Result<Value, Failure> {
@@ -268,8 +284,11 @@ impl Agents {
         // Notes about the work of deft are shown to those who ask for them.
         let before = args.0.get("before_id").and_then(Value::as_i64);
         rows.retain(|row| (!any || is_told(row)) && before.is_none_or(|before| row.id < before));
-        let shown = page(rows.iter().take(args.limit(50)).map(fact_json));
-        Ok(json!({ "more": rows.len() > shown.len(), "facts": shown }))
+        let shown = page(rows.iter().take(args.limit(50)).map(fact_summary));
+        Ok(json!(FactsResult {
+            more: rows.len() > shown.len(),
+            facts: shown,
+        }))
     }
 }
 
@@ -290,23 +309,34 @@ fn check_fact(text: &str, category: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn conversation_json(row: &ConversationRow) -> Value {
-    json!({ "id": row.id, "agent": row.agent, "channel": row.channel, "title": row.title,
-        "updated_at": row.updated_at, "message_count": row.message_count })
+fn conversation_summary(row: &ConversationRow) -> ConversationSummary {
+    ConversationSummary {
+        id: row.id.clone(),
+        agent: row.agent.clone(),
+        channel: row.channel.clone(),
+        title: row.title.clone(),
+        updated_at: row.updated_at,
+        message_count: row.message_count,
+    }
 }
 
-fn fact_json(row: &FactRow) -> Value {
-    let fact = &row.fact;
-    json!({ "id": row.id, "category": fact.category, "text": fact.text,
-        "agent_id": fact.agent_id, "at": fact.at })
+fn fact_summary(row: &FactRow) -> FactSummary {
+    let fact = row.fact.clone();
+    FactSummary {
+        id: row.id,
+        category: fact.category,
+        text: fact.text,
+        agent_id: fact.agent_id,
+        at: fact.at,
+    }
 }
 
 /// The first entries that fit into a result, at least one.
-fn page(entries: impl Iterator<Item = Value>) -> Vec<Value> {
+fn page<T: Serialize>(entries: impl Iterator<Item = T>) -> Vec<T> {
     let mut length = 0;
     let mut shown = Vec::new();
     for entry in entries {
-        length += entry.to_string().chars().count();
+        length += json!(entry).to_string().chars().count();
         if length > LONGEST_LIST && !shown.is_empty() {
             break;
         }
@@ -317,28 +347,31 @@ fn page(entries: impl Iterator<Item = Value>) -> Vec<Value> {
 
 /// What was said in messages, as far as it fits, and the number of the last one that was looked at: a
 /// turn that only calls tools says nothing.
-fn transcript(conversation: &str, rows: &[MessageRow]) -> Result<(Vec<Value>, Option<u64>), Error> {
-    let mut said: Vec<(u64, Value)> = Vec::new();
+fn transcript(
+    conversation: &str,
+    rows: &[MessageRow],
+) -> Result<(Vec<TranscriptMessage>, Option<u64>), Error> {
+    let mut said = Vec::new();
     for row in rows {
-        said.extend(message_json(row, message_of(conversation, row)?));
+        said.extend(transcript_message(row.seq, message_of(conversation, row)?));
     }
-    let shown = page(said.iter().map(|(_, message)| message.clone()));
+    let shown = page(said.iter().cloned());
     let last = match said.get(shown.len()) {
-        Some((next, _)) => Some(next.saturating_sub(1)),
+        Some(next) => Some(next.seq.saturating_sub(1)),
         None => rows.last().map(|row| row.seq),
     };
     Ok((shown, last))
 }
 
 /// A message as its role and text; a turn that only calls tools says nothing.
-fn message_json(row: &MessageRow, message: Message) -> Option<(u64, Value)> {
-    let (text, most) = match message {
-        Message::User { text } | Message::Assistant { text, .. } => (text, LONGEST_MESSAGE),
-        Message::Tool { text, .. } => (text, LONGEST_RESULT),
+fn transcript_message(seq: u64, message: Message) -> Option<TranscriptMessage> {
+    let (role, text, most) = match message {
+        Message::User { text } => (MessageRole::User, text, LONGEST_MESSAGE),
+        Message::Assistant { text, .. } => (MessageRole::Assistant, text, LONGEST_MESSAGE),
+        Message::Tool { text, .. } => (MessageRole::Tool, text, LONGEST_RESULT),
     };
     let text = clip_text(&text, most);
-    let message = json!({ "seq": row.seq, "role": row.role, "text": text });
-    (!text.is_empty()).then_some((row.seq, message))
+    (!text.is_empty()).then_some(TranscriptMessage { seq, role, text })
 }
 
 fn clip_text(text: &str, most: usize) -> String {
@@ -391,7 +424,7 @@ mod tests {
         while after < 10 {
             let left: Vec<MessageRow> = rows[usize::try_from(after).unwrap()..].to_vec();
             let (shown, last) = transcript("conv_1", &left).unwrap();
-            let seqs = shown.iter().map(|message| message["seq"].as_u64().unwrap());
+            let seqs = shown.iter().map(|message| message.seq);
             pages.push(seqs.collect::<Vec<_>>());
             after = last.unwrap();
         }

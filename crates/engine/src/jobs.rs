@@ -11,52 +11,13 @@ use deft_model::{
 };
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
+use deft_wire::job::{JobStatus, JobView};
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::{Admission, Engine, Error, Fire, JOB_SKILL};
 
 /// How many jobs may be running at once (S0.80).
 const AT_ONCE: u32 = 10;
-
-/// A job in the words of the seeds, as its tools return it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JobState {
-    /// The id of its run.
-    pub task_id: RunId,
-    /// Its name.
-    pub name: String,
-    /// Where it stands.
-    pub status: JobStatus,
-    /// Its outputs, if it has any yet.
-    pub result: Option<Value>,
-    /// Why it did not succeed.
-    pub error: Option<String>,
-    /// How long it took, in milliseconds.
-    pub duration: Option<u64>,
-    /// When it was queued.
-    pub created_at: Timestamp,
-    /// When it began.
-    pub started_at: Option<Timestamp>,
-    /// When it ended.
-    pub completed_at: Option<Timestamp>,
-}
-
-/// Where a job stands, in the words of the seeds (S0.79).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobStatus {
-    /// It has not begun.
-    Queued,
-    /// It has begun.
-    Running,
-    /// It succeeded.
-    Completed,
-    /// It did not succeed.
-    Failed,
-}
 
 impl Engine {
     /// Queues a background job of a person, as `queue_task` takes it.
@@ -132,18 +93,18 @@ impl Engine {
     }
 
     /// A job in the words of the seeds.
-    pub async fn job(&self, run: &RunRow) -> Result<JobState, Error> {
+    pub async fn job(&self, run: &RunRow) -> Result<JobView, Error> {
         let skill = self.inner.library.pinned(&run.skill, &run.revision).await;
         let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
         let duration = run
             .finished_at
             .zip(run.started_at)
             .map(|(end, start)| end.duration_since(start).as_millis());
-        Ok(JobState {
+        Ok(JobView {
             task_id: run.id.clone(),
             name,
             status: status(run),
-            result: run_outputs(run)?,
+            result: run_outputs(run)?.unwrap_or_default(),
             error: run_failure(run)?.map(|failure| failure.message),
             duration: duration.map(|ms| u64::try_from(ms).unwrap_or_default()),
             created_at: run.admitted_at,

@@ -62,7 +62,6 @@ pub use deft_outbox::{
 };
 pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
-pub use jobs::{JobState, JobStatus};
 pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;

@@ -11,6 +11,7 @@ use deft_records::{Target, target, tool_schemas};
 use deft_registry::LoadedSkill;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::{Context, Definition, Router};
+use deft_wire::own_tools::{SkillDeletedResult, SkillListResult, SkillResult, SkillStoredResult};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
@@ -141,7 +142,7 @@ impl Engine {
         match tool {
             "memory_store_skill" => {
                 let stored = self.library().store_skill_as(args, by).await?;
-                self.stored_json(&stored).await
+                Ok(json!(self.stored_result(stored).await?))
             }
             "memory_update_skill" => {
                 let (target, changes) = wanted(args)?;
@@ -149,28 +150,36 @@ impl Engine {
                     .library()
                     .update_skill_as(&target, &changes, by)
                     .await?;
-                self.stored_json(&stored).await
+                Ok(json!(self.stored_result(stored).await?))
             }
-            "memory_list_skills" => self.list_json(args).await,
+            "memory_list_skills" => Ok(json!(self.list_result(args).await?)),
             "memory_get_skill" => {
                 let (target, _) = wanted(args)?;
                 let row = match self.inner.library.look_up_target(&target).await? {
                     NamedSkill::Record(row) | NamedSkill::Gone(row) => row,
                     NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
-                Ok(json!({"success": true, "skill": self.stored_skill(&row).await?}))
+                Ok(json!(SkillResult {
+                    success: true,
+                    skill: self.stored_skill(&row).await?,
+                }))
             }
             "memory_delete_skill" => {
                 let (target, _) = wanted(args)?;
                 let row = self.library().delete_skill_as(&target, by).await?;
-                let mut answer = json!({"success": true, "deleted": row.text.name, "id": row.id});
-                if row.text.origin == SkillOrigin::File {
-                    let skill = &row.text.skill;
-                    answer["note"] = json!(format!(
+                let skill = &row.text.skill;
+                let note = match row.text.origin {
+                    SkillOrigin::Record => None,
+                    SkillOrigin::File => Some(format!(
                         "its file stays; a person can bring it back with `deft skills enable {skill}`"
-                    ));
-                }
-                Ok(answer)
+                    )),
+                };
+                Ok(json!(SkillDeletedResult {
+                    success: true,
+                    deleted: row.text.name,
+                    id: row.id,
+                    note,
+                }))
             }
             "queue_task" => {
                 let run = self.queue_task_as(args, by, RunOrigin::default()).await?;
@@ -188,24 +197,22 @@ impl Engine {
         }
     }
 
-    async fn stored_json(&self, stored: &StoredSkill) -> Result<Value, Error> {
-        let mut skill = json!(self.stored_skill(&stored.row).await?);
-        // For people: a model can do nothing about its own rights, and every word of a result costs.
-        if let Some(skill) = skill.as_object_mut() {
-            skill.shift_remove("authority");
-            skill.shift_remove("grants");
-        }
-        Ok(json!({
-            "success": true,
-            "id": stored.row.id,
-            "stored": stored.words,
-            "normalised": stored.normalised,
-            "waits_for": stored.missing_tools,
-            "skill": skill,
-        }))
+    async fn stored_result(&self, stored: StoredSkill) -> Result<SkillStoredResult, Error> {
+        let mut skill = self.stored_skill(&stored.row).await?;
+        // A model cannot change its own rights, and every word of a result costs.
+        skill.authority = None;
+        skill.grants = None;
+        Ok(SkillStoredResult {
+            success: true,
+            id: stored.row.id,
+            stored: stored.words,
+            normalised: stored.normalised,
+            waits_for: stored.missing_tools,
+            skill,
+        })
     }
 
-    async fn list_json(&self, args: &Object) -> Result<Value, Error> {
+    async fn list_result(&self, args: &Object) -> Result<SkillListResult, Error> {
         let wanted = deft_records::filter(args).map_err(Error::Refused)?;
         let filter = SkillFilter {
             enabled: wanted.enabled,
@@ -220,7 +227,11 @@ impl Engine {
         for row in records.iter().chain(&files) {
             skills.push(self.stored_skill(row).await?);
         }
-        Ok(json!({"success": true, "count": skills.len(), "skills": skills}))
+        Ok(SkillListResult {
+            success: true,
+            count: skills.len(),
+            skills,
+        })
     }
 
     /// The rows of file skills that fit, timed ones first: also of those that the store does not know,

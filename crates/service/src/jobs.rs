@@ -3,7 +3,7 @@
 use deft_engine::JOB_SKILL;
 use deft_model::{Object, RunOrigin};
 use deft_store::{PageEnd, RunFilter, RunRow};
-use deft_wire::job::{JobStatus, JobView, JobsHalted};
+use deft_wire::job::{JobView, JobsHalted};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
@@ -113,21 +113,5 @@ pub fn resume(app: &App) -> Done<JobsHalted> {
 
 fn view(app: &App, row: &RunRow) -> Done<JobView> {
     let job = app.block_on(app.engine.job(row));
-    let job = job.map_err(|error| app::failure(&error))?;
-    Ok(JobView {
-        task_id: job.task_id,
-        name: job.name,
-        status: match job.status {
-            deft_engine::JobStatus::Queued => JobStatus::Queued,
-            deft_engine::JobStatus::Running => JobStatus::Running,
-            deft_engine::JobStatus::Completed => JobStatus::Completed,
-            deft_engine::JobStatus::Failed => JobStatus::Failed,
-        },
-        result: job.result.unwrap_or_default(),
-        error: job.error,
-        duration: job.duration,
-        created_at: job.created_at,
-        started_at: job.started_at,
-        completed_at: job.completed_at,
-    })
+    job.map_err(|error| app::failure(&error))
 }

@@ -27,6 +27,7 @@ pub mod log;
 pub mod mcp;
 pub mod model;
 pub mod notice;
+pub mod own_tools;
 pub mod problem;
 pub mod remote_skill;
 pub mod requests;

@@ -191,7 +191,8 @@ pub struct StoredSkill {
     /// Unknown if the content of the skill cannot be read.
     pub missing_tools: Option<Vec<String>>,
     pub execution_plan: Option<Value>,
-    /// The rights of the agent that stored it; none if a person did.
+    /// The rights of the agent that stored it; absent if a person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Object>")]
     pub authority: Option<Authority>,
     pub max_steps: Option<u32>,

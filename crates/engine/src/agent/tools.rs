@@ -15,6 +15,7 @@ use deft_model::{
 use deft_registry::discovery::{Topic, get_skill_with, load_skill};
 use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
+use deft_wire::own_tools::UnfinishedRun;
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
@@ -279,8 +280,11 @@ fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failu
 /// A run as the result of the call that made it.
 pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
     if row.status != RunStatus::Done {
-        return Ok(json!({ "run": row.id.as_str(), "status": row.status,
-            "waiting_for": row.waits_for() }));
+        return Ok(json!(UnfinishedRun::Waiting {
+            run: row.id.clone(),
+            status: row.status,
+            waiting_for: row.waits_for().map(str::to_owned),
+        }));
     }
     match row.outcome {
         Some(Outcome::Success) => {
@@ -289,8 +293,11 @@ pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
         }
         Some(Outcome::Skipped) => {
             let reason = run_failure(row).map_err(|error| failure(&error))?;
-            let reason = reason.map(|why| why.message);
-            Ok(json!({ "run": row.id.as_str(), "outcome": "skipped", "reason": reason }))
+            Ok(json!(UnfinishedRun::Skipped {
+                run: row.id.clone(),
+                outcome: Outcome::Skipped,
+                reason: reason.map(|why| why.message),
+            }))
         }
         outcome => {
             let known = run_failure(row).map_err(|error| failure(&error))?;

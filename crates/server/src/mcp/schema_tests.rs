@@ -12,9 +12,14 @@ use crate::stored_json_tests;
 /// The types by their names.
 pub(super) mod types {
     pub(crate) use deft_wire::approval::{ApprovalDocument, ApprovalList};
+    pub(crate) use deft_wire::job::JobView;
     pub(crate) use deft_wire::mcp::{
         ApprovalAnswerRequest, ApprovalListRequest, CancelledRun, RunListRequest, RunPage,
         RunRequest, SkillRun, SkillRunRequest, TextResult,
+    };
+    pub(crate) use deft_wire::own_tools::{
+        ConversationResult, ConversationsResult, FactDeletedResult, FactSavedResult, FactsResult,
+        SkillDeletedResult, SkillListResult, SkillResult, SkillStoredResult,
     };
     pub(crate) use deft_wire::run::RunDocument;
     pub(crate) use deft_wire::tool::ToolCatalog;

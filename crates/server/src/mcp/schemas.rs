@@ -51,12 +51,22 @@ tool_schemas!(
     ApprovalList,
     ApprovalListRequest,
     CancelledRun,
+    ConversationResult,
+    ConversationsResult,
+    FactDeletedResult,
+    FactSavedResult,
+    FactsResult,
+    JobView,
     RunDocument,
     RunListRequest,
     RunPage,
     RunRequest,
+    SkillDeletedResult,
+    SkillListResult,
+    SkillResult,
     SkillRun,
     SkillRunRequest,
+    SkillStoredResult,
     TextResult,
     ToolCatalog,
 );
@@ -81,34 +91,24 @@ pub(super) fn skill_run_output() -> JsonObject {
     ToolSchema::SkillRun.read()
 }
 
-/// The result of one of deft's own tools. They return objects with more keys than are named here.
+/// The result of one of deft's own tools; any object for a tool whose result is that of a skill, an agent or a command.
 pub(super) fn own_output(name: &str) -> JsonObject {
-    let shape = |properties: Value| object(json!({ "type": "object", "properties": properties }));
-    match name {
-        "get_tool_catalog" => ToolSchema::ToolCatalog.read(),
-        "get_skill" | "skill" => ToolSchema::TextResult.read(),
-        "memory_store_skill" | "memory_update_skill" => shape(json!({
-            "success": { "type": "boolean" },
-            "id": { "type": "integer" },
-            "stored": { "type": "string", "description": "What was stored, in words." },
-            "skill": { "type": "object" },
-        })),
-        "memory_list_skills" => shape(json!({
-            "success": { "type": "boolean" },
-            "count": { "type": "integer" },
-            "skills": { "type": "array", "items": { "type": "object" } },
-        })),
-        "memory_get_skill" => shape(json!({
-            "success": { "type": "boolean" },
-            "skill": { "type": "object" },
-        })),
-        "memory_delete_skill" => shape(json!({
-            "success": { "type": "boolean" },
-            "deleted": { "type": "string" },
-            "id": { "type": "integer" },
-        })),
-        _ => shape(json!({})),
-    }
+    let schema = match name {
+        "conversation_list" => ToolSchema::ConversationsResult,
+        "conversation_read" => ToolSchema::ConversationResult,
+        "fact_delete" => ToolSchema::FactDeletedResult,
+        "fact_list" => ToolSchema::FactsResult,
+        "fact_save" => ToolSchema::FactSavedResult,
+        "get_skill" | "skill" => ToolSchema::TextResult,
+        "get_tool_catalog" => ToolSchema::ToolCatalog,
+        "memory_delete_skill" => ToolSchema::SkillDeletedResult,
+        "memory_get_skill" => ToolSchema::SkillResult,
+        "memory_list_skills" => ToolSchema::SkillListResult,
+        "memory_store_skill" | "memory_update_skill" => ToolSchema::SkillStoredResult,
+        "queue_task" | "get_job_status" => ToolSchema::JobView,
+        _ => return object(json!({ "type": "object" })),
+    };
+    schema.read()
 }
 
 /// The tools that control runs and questions.
