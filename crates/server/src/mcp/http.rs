@@ -21,8 +21,8 @@ pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> 
         .chain(hosts.iter().cloned())
         .collect();
     let origins = hosts.iter().flat_map(|host| {
-        let host = host.split_once(':').map_or(host.as_str(), |(name, _)| name);
-        [format!("http://{host}:*"), format!("https://{host}:*")]
+        let name = name_of(host);
+        [format!("http://{name}:*"), format!("https://{name}:*")]
     });
     let origins: Vec<String> = origins.collect();
     let config = StreamableHttpServerConfig::default()
@@ -35,4 +35,29 @@ pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> 
         Arc::new(LocalSessionManager::default()),
         config,
     )
+}
+
+/// A host without its port. The address of an IPv6 host has colons of its own, in brackets.
+fn name_of(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some(_) | None => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_cut_off_and_addresses_stay_whole() {
+        for (host, name) in [
+            ("localhost", "localhost"),
+            ("deft.local:9876", "deft.local"),
+            ("[::1]", "[::1]"),
+            ("[::1]:9876", "[::1]"),
+        ] {
+            assert_eq!(name_of(host), name);
+        }
+    }
 }

@@ -60,7 +60,9 @@ pub(super) async fn run(
     let by = elicit::client_name(context);
     let ask_by = elicit::ask_by(context);
     let name = by.clone();
-    let prepared = server.ask(move |app| prepare(app, call, &name)).await??;
+    let prepared = server
+        .ask(move |app| prepare(app, call, ask_by, &name))
+        .await??;
     let (work, steps) = match prepared {
         Ok(Work::Drive { work, steps }) => (work, steps),
         Ok(Work::Page(text)) => return Ok(reply::value(text.into()).into()),
@@ -112,15 +114,25 @@ pub(super) fn drive_in_background(server: &McpServer, work: RunWork) {
     });
 }
 
-/// What a call asks for. A state that deft has not given out is a fault of the protocol.
-fn prepare(app: &App, call: RunCall, by: &str) -> Result<Done<Work>, ErrorData> {
+/// Decides what a call asks for. A request state that deft never sent to such a client is a protocol error.
+fn prepare(
+    app: &App,
+    call: RunCall,
+    ask_by: AskBy,
+    by: &str,
+) -> Result<Done<Work>, ErrorData> {
     match call.retry.state {
         Some(state) => {
             let responses = call.retry.responses.unwrap_or_default();
             let unknown = || ErrorData::invalid_params("the request state is unknown", None);
+            // Only a client that can ask a person gets a state, and only for a run that an MCP client started.
+            if ask_by != AskBy::Reply {
+                return Err(unknown());
+            }
             let run = runs::detail(app, &state).map_err(|_| unknown())?.run;
             let skill = offers::skills(app).resolve(&call.skill);
-            if run.id.as_str() != state || skill.as_deref() != Some(run.skill.as_str()) {
+            let is_same = run.id.as_str() == state && run.cause == offers::CAUSE;
+            if !is_same || skill.as_deref() != Some(run.skill.as_str()) {
                 return Err(unknown());
             }
             for (id, response) in responses {

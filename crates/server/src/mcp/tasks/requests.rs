@@ -10,7 +10,7 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::follow;
 use super::state::{TaskRun, internal};
-use crate::mcp::elicit;
+use crate::mcp::elicit::{self, AskBy};
 use crate::mcp::handler::McpServer;
 
 /// The run of a task as it stands.
@@ -33,7 +33,8 @@ pub(in crate::mcp) async fn get(
     Ok(GetTaskResult::new(task))
 }
 
-/// Passes on the answers of the person. What answers no open question is ignored.
+/// Passes on the answers of the person. Answers to questions that are not open are ignored; a client that cannot ask a
+/// person has no answers to give.
 pub(in crate::mcp) async fn update(
     server: &McpServer,
     request: UpdateTaskParams,
@@ -42,6 +43,10 @@ pub(in crate::mcp) async fn update(
     let by = elicit::client_name(context);
     let (id, name) = (request.task_id.clone(), by.clone());
     let responses = request.input_responses;
+    if !responses.is_empty() && elicit::ask_by(context) == AskBy::Nothing {
+        let message = "this client has not declared that it can ask a person";
+        return Err(ErrorData::invalid_params(message, None));
+    }
     let answered = server.ask(move |app| answer(app, &id, &responses, &name));
     if answered.await?? {
         follow::go_on(server, &request.task_id, &by).await?;
