@@ -19,7 +19,8 @@ pub(crate) fn document(routes: &[Route]) -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[word(route.verb)] = operation(route, &mut replies);
     }
-    for (path, operation) in other_paths() {
+    let health = replies.subschema_for::<deft_wire::listener::HealthView>();
+    for (path, operation) in other_paths(&health) {
         paths.insert(path.to_owned(), json!({"get": operation}));
     }
     let receipt = replies.subschema_for::<deft_wire::hook::HookReceipt>();
@@ -46,18 +47,23 @@ pub(crate) fn document(routes: &[Route]) -> Value {
 }
 
 /// Addresses that are not in the table: they answer with something else, or need no token.
-fn other_paths() -> [(&'static str, Value); 3] {
-    let health = |id: &str, summary: &str| {
-        let shape = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
-        let reply =
-            json!({"description": "Done.", "content": {"application/json": {"schema": shape}}});
+fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
+    let health = |id: &str, summary: &str, is_refused: bool| {
+        let reply = |description: &str| json!({"description": description, "content": {"application/json": {"schema": health}}});
+        let mut responses = json!({
+            "200": reply("Yes."),
+            "default": {"$ref": "#/components/responses/problem"},
+        });
+        if is_refused {
+            responses["503"] = reply("No, for these reasons.");
+        }
         json!({
             "operationId": id,
             "summary": summary,
             "tags": ["health"],
             "security": [],
             "parameters": [],
-            "responses": {"200": reply, "default": {"$ref": "#/components/responses/problem"}},
+            "responses": responses,
         })
     };
     let query = |name: &str, schema: Value| json!({"name": name, "in": "query", "required": false, "schema": schema});
@@ -80,9 +86,12 @@ fn other_paths() -> [(&'static str, Value); 3] {
         ("/api/v1/events", events),
         (
             "/healthz",
-            health("get_healthz", "Whether the process lives"),
+            health("get_healthz", "Whether the process lives", false),
         ),
-        ("/readyz", health("get_readyz", "Whether deft can work")),
+        (
+            "/readyz",
+            health("get_readyz", "Whether deft can work", true),
+        ),
     ]
 }
 

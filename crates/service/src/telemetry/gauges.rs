@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use deft_engine::Engine;
 use deft_model::{Choice, DisabledReason, Outcome};
-use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, SkillRow};
+use deft_store::{NoticeFilter, NoticeStatus, RunFilter, RunRow, SkillFilter, SkillRow};
 use deft_telemetry::{ExportState, Metric, Registry};
 use deft_tools::ServerState;
 use jiff::Timestamp;
 
-/// The most rows of each kind that are looked at.
+/// The rows of a page, and the most skills with figures of their own.
 const ROWS: u32 = 500;
 
 /// A skill whose slot passed longer ago than this is late.
@@ -116,52 +116,68 @@ fn state(row: &SkillRow, now: Timestamp) -> &'static str {
     }
 }
 
-/// Slots that brought no run have rows without events.
+/// Counts slots that were missed or skipped: they have rows and no events.
 async fn read_slots(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
+    let since = progress.slots_until;
     let filter = RunFilter {
         outcomes: vec![Outcome::Missed, Outcome::Skipped],
-        since: Some(progress.slots_until),
+        since: Some(since),
         limit: Some(ROWS),
         ..RunFilter::default()
     };
-    let Ok(rows) = engine.store().runs(filter).await else {
-        return;
-    };
-    let since = progress.slots_until;
-    for row in &rows {
-        if row.admitted_at <= since || row.started_at.is_some() {
-            continue;
+    let mut end = None;
+    loop {
+        let page = engine.store().run_page(filter.clone(), end).await;
+        let Ok(page) = page else { return };
+        let fresh = page.runs.iter().filter(|row| row.admitted_at > since);
+        for row in fresh.filter(|row| row.started_at.is_none()) {
+            progress.slots_until = progress.slots_until.max(row.admitted_at);
+            count_slots(registry, row);
         }
-        progress.slots_until = progress.slots_until.max(row.admitted_at);
-        let (skill, slots) = (row.skill.as_str(), row.slot_count);
-        let slots = f64::from(u32::try_from(slots).unwrap_or(u32::MAX));
-        let outcome = row.outcome.unwrap_or(Outcome::Skipped);
-        let labels = [skill, row.tier.word(), row.cause.as_str(), outcome.word()];
-        registry.add(Metric::Runs, &labels, slots);
-        if outcome == Outcome::Missed {
-            registry.add(Metric::Missed, &[skill], slots);
+        if page.end.is_none() || page.runs.len() < ROWS as usize {
+            return;
         }
+        end = page.end;
     }
 }
 
+fn count_slots(registry: &Registry, row: &RunRow) {
+    let skill = row.skill.as_str();
+    let slots = f64::from(u32::try_from(row.slot_count).unwrap_or(u32::MAX));
+    let outcome = row.outcome.unwrap_or(Outcome::Skipped);
+    let labels = [skill, row.tier.word(), row.cause.as_str(), outcome.word()];
+    registry.add(Metric::Runs, &labels, slots);
+    if outcome == Outcome::Missed {
+        registry.add(Metric::Missed, &[skill], slots);
+    }
+}
+
+/// Counts messages to people that were delivered or given up.
 async fn read_notices(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
     let since = progress.delivered_until;
     for (status, word) in [(NoticeStatus::Sent, "sent"), (NoticeStatus::Dead, "dead")] {
-        let filter = NoticeFilter {
-            status: Some(status),
-            limit: Some(ROWS),
-            ..NoticeFilter::default()
-        };
-        let Ok(rows) = engine.store().notices(filter).await else {
-            continue;
-        };
-        let ended: Vec<Timestamp> = rows.iter().filter_map(|row| row.ended_at).collect();
-        let fresh = ended.iter().filter(|at| **at > since).count();
-        registry.add(Metric::Deliveries, &[word], count(fresh));
-        let newest = ended.into_iter().max();
-        progress.delivered_until = newest.map_or(progress.delivered_until, |at| {
-            at.max(progress.delivered_until)
-        });
+        let mut before = None;
+        loop {
+            let filter = NoticeFilter {
+                status: Some(status),
+                before,
+                limit: Some(ROWS),
+                ..NoticeFilter::default()
+            };
+            let Ok(rows) = engine.store().notices(filter).await else {
+                break;
+            };
+            let fresh = rows.iter().filter_map(|row| row.ended_at);
+            let fresh: Vec<Timestamp> = fresh.filter(|at| *at > since).collect();
+            registry.add(Metric::Deliveries, &[word], count(fresh.len()));
+            let newest = fresh.iter().max().copied().unwrap_or(since);
+            progress.delivered_until = progress.delivered_until.max(newest);
+            before = rows.last().map(|row| row.id);
+            // A page without news ends the search: older messages were counted before.
+            if fresh.is_empty() || rows.len() < ROWS as usize {
+                break;
+            }
+        }
     }
 }
 
