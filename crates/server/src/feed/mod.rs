@@ -18,7 +18,7 @@ pub(crate) use sse::stream;
 pub(crate) struct FeedQuery {
     /// Events behind this place of the store; only those to come if it is not given.
     pub(crate) after: Option<u64>,
-    /// Only events of this run.
+    /// Only events of this run: its id, the beginning of it, or `last`.
     pub(crate) run: Option<String>,
     /// Only events of this skill.
     pub(crate) skill: Option<String>,

@@ -11,6 +11,8 @@ use axum::http::{Response, Uri};
 use axum::response::IntoResponse;
 use deft_service::approvals;
 use deft_wire::api::{SocketReply, SocketRequest};
+use deft_wire::approval::{ApprovalAnswer, ApprovalView};
+use deft_wire::model::visible;
 use deft_wire::token::{AuditEntry, TokenScope as Scope};
 use deft_wire::{Done, Failure};
 use futures_util::{FutureExt, SinkExt};
@@ -36,6 +38,12 @@ const AT_ONCE: usize = 64;
 
 /// How often a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(30);
+
+/// The most characters of an id in the audit log.
+const LONGEST_ID: usize = 64;
+
+/// The words for the audit log of a message that is no answer.
+const UNREADABLE: &str = "unreadable message on the WebSocket";
 
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -80,6 +88,37 @@ async fn open(
     let query = read_query(uri)?;
     let subscription = Subscription::open(Arc::clone(server), query).await?;
     Ok((upgrade, subscription))
+}
+
+/// An answer to a question, as a client sends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Confirmation {
+    id: String,
+    answer: ApprovalAnswer,
+    always: bool,
+}
+
+impl Confirmation {
+    fn parse(text: &str) -> Done<Self> {
+        let request = serde_json::from_str(text).map_err(|problem| {
+            let message = format!("the message is wrong: {problem}");
+            let shape = "send `{\"type\": \"confirm\", \"id\": \"…\", \"answer\": \"yes\"}`";
+            Failure::input("invalid_input", message).hint(shape)
+        })?;
+        let SocketRequest::Confirm { id, answer, always } = request;
+        Ok(Self { id, answer, always })
+    }
+
+    /// The words for the audit log. A client may send any text as an id, so a long one is cut.
+    fn audit_text(&self, question: &str) -> String {
+        let question: String = question.chars().take(LONGEST_ID).collect();
+        let always = if self.always { " always" } else { "" };
+        format!(
+            "confirm {} {}{always} on the WebSocket",
+            visible(&question),
+            self.answer.word()
+        )
+    }
 }
 
 /// A client at the other end.
@@ -145,20 +184,12 @@ impl Client {
         if let Err(failure) = allowed {
             return self.say(socket, &self.refusal(&failure)).await;
         }
-        let confirmed = self.confirm(text.as_str()).await;
-        let status = match &confirmed {
-            Ok(_) => 200,
-            Err(failure) => failure.status().number(),
+        let reply = match self.answer(text.as_str()).await {
+            Ok(approval) => SocketReply::Confirmed {
+                approval: Box::new(approval),
+            },
+            Err(failure) => self.refusal(&failure),
         };
-        self.server.audit.note(&AuditEntry {
-            timestamp: Timestamp::now(),
-            who: self.caller.name.clone(),
-            from: self.peer.0.to_string(),
-            what: "confirm on the WebSocket".to_owned(),
-            status,
-            request_id: self.id.0.clone(),
-        });
-        let reply = confirmed.unwrap_or_else(|failure| self.refusal(&failure));
         self.say(socket, &reply).await
     }
 
@@ -168,21 +199,45 @@ impl Client {
         }
     }
 
-    /// Answers a question.
-    async fn confirm(&self, text: &str) -> Done<SocketReply> {
-        let request = serde_json::from_str(text).map_err(|problem| {
-            let message = format!("the message is wrong: {problem}");
-            let shape = "send `{\"type\": \"confirm\", \"id\": \"…\", \"answer\": \"yes\"}`";
-            Failure::input("invalid_input", message).hint(shape)
-        })?;
-        let SocketRequest::Confirm { id, answer, always } = request;
+    /// Answers a question, and adds a line to the audit log.
+    async fn answer(&self, text: &str) -> Done<ApprovalView> {
+        let confirmation = match Confirmation::parse(text) {
+            Ok(confirmation) => confirmation,
+            Err(failure) => {
+                self.note(UNREADABLE.to_owned(), failure.status().number());
+                return Err(failure);
+            }
+        };
+        let answered = self.confirm(confirmation.clone()).await;
+        // The client may have given the id of the run, or the beginning of an id.
+        let (question, status) = match &answered {
+            Ok(approval) => (approval.id.as_str(), 200),
+            Err(failure) => (confirmation.id.as_str(), failure.status().number()),
+        };
+        self.note(confirmation.audit_text(question), status);
+        answered
+    }
+
+    async fn confirm(&self, confirmation: Confirmation) -> Done<ApprovalView> {
         self.caller.check(Scope::Run)?;
+        let Confirmation { id, answer, always } = confirmation;
         let by = self.caller.by();
         let answered = self
             .server
             .block(move |server| approvals::answer(&server.app, &id, answer, always, &by));
-        let approval = Box::new(answered.await?);
-        Ok(SocketReply::Confirmed { approval })
+        answered.await
+    }
+
+    /// Adds a line to the audit log.
+    fn note(&self, what: String, status: u16) {
+        self.server.audit.note(&AuditEntry {
+            timestamp: Timestamp::now(),
+            who: self.caller.name.clone(),
+            from: self.peer.0.to_string(),
+            what,
+            status,
+            request_id: self.id.0.clone(),
+        });
     }
 
     /// Sends some news, and with the same write what is there behind it.
@@ -232,5 +287,33 @@ async fn in_time(sending: impl Future<Output = Result<(), axum::Error>>) -> Resu
     match sent {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => Err(SocketEnd),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_logged_with_its_question() {
+        let words = |text: &str| {
+            let confirmation = Confirmation::parse(text).unwrap();
+            confirmation.audit_text(&confirmation.id)
+        };
+        assert_eq!(
+            words(r#"{"type": "confirm", "id": "apr_1", "answer": "skip"}"#),
+            "confirm apr_1 skip on the WebSocket"
+        );
+        assert_eq!(
+            words(r#"{"type": "confirm", "id": "a\u202eb", "answer": "yes", "always": true}"#),
+            "confirm a\\u{202e}b yes always on the WebSocket"
+        );
+        let long = "x".repeat(1000);
+        assert_eq!(
+            words(&format!(
+                r#"{{"type": "confirm", "id": "{long}", "answer": "no"}}"#
+            )),
+            format!("confirm {} no on the WebSocket", &long[..64])
+        );
     }
 }

@@ -28,6 +28,7 @@ pub(crate) enum News {
 /// A client of the feed.
 pub(crate) struct Subscription {
     server: Arc<Server>,
+    /// What the client wants, with the whole id of the run.
     query: FeedQuery,
     live: Receiver<Arc<FeedEvent>>,
     /// The last event that was given or left out.
@@ -47,6 +48,8 @@ impl Subscription {
             let message = format!("more than {FEEDS} clients follow the events");
             Failure::input("too_many_requests", message).hint("close some of them")
         })?;
+        let run = find_run(&server, query.run).await?;
+        let query = FeedQuery { run, ..query };
         let newest = runs::newest_event(&server.app).await?;
         let live = server.hub.listen(newest);
         Ok(Self {
@@ -112,4 +115,13 @@ impl Subscription {
         };
         is(&self.query.run, &event.run) && is(&self.query.skill, &event.skill)
     }
+}
+
+/// The whole id of the run that a client asks for. It stays the same while the client listens, also for `last`.
+async fn find_run(server: &Arc<Server>, given: Option<String>) -> Done<Option<String>> {
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    let found = server.block(move |server| runs::find_id(&server.app, &given));
+    Ok(Some(found.await?.to_string()))
 }

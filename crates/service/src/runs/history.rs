@@ -124,6 +124,11 @@ pub(crate) fn read_cursor(cursor: &str) -> Done<i64> {
     cursor.parse().map_err(|_| wrong())
 }
 
+/// The whole id of a run, which is given as its id, the beginning of it, or `last`.
+pub fn find_id(app: &App, id: &str) -> Done<RunId> {
+    Ok(find_row(app, id)?.id)
+}
+
 /// A run with its steps.
 pub fn detail(app: &App, id: &str) -> Done<RunDetail> {
     detail_of(app, &find_row(app, id)?)
@@ -167,7 +172,7 @@ pub struct NewEvents {
 impl<'a> EventStream<'a> {
     /// The stream of a run, named by its id or the beginning of it.
     pub fn open(app: &'a App, id: &str) -> Done<Self> {
-        let run = find_row(app, id)?.id;
+        let run = find_id(app, id)?;
         Ok(Self { app, run, after: 0 })
     }
 

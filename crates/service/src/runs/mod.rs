@@ -16,7 +16,7 @@ pub use feed::{EventBell, FeedPage, events_after, newest_event, version};
 pub(crate) use history::read_cursor;
 pub use history::{
     CancelResult, EventStream, NewEvents, PruneLimit, PruneMode, RunPages, RunQuery, cancel,
-    check_skill, detail, events, export, list, prune, show,
+    check_skill, detail, events, export, find_id, list, prune, show,
 };
 pub use progress::{Change, Progress};
 pub use runner::{Runner, StartedRun, Wait};

@@ -1,6 +1,6 @@
 //! A small HTTP client that can also send what no good client would.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
@@ -98,9 +98,67 @@ impl Api {
         assert_eq!(reply.status, 200, "{path}: {}", reply.json());
         reply.json()
     }
+
+    /// The entries of a list, page by page; the address says how many a page has.
+    pub(super) fn read_pages(&self, path: &str, list: &str) -> Vec<Vec<Value>> {
+        let (mut pages, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = self.read(&format!("{path}{cursor}"));
+            pages.push(page[list].as_array().unwrap().clone());
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return pages,
+            }
+        }
+    }
+
+    /// The server-sent events of an address, once the stream has begun.
+    pub(super) fn follow(&self, path: &str, header: &str) -> impl Iterator<Item = Value> + use<> {
+        let mut stream = self.connect();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n{header}\r\n",
+            self.address, self.token
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+        assert_eq!(lines.next().as_deref(), Some("HTTP/1.1 200 OK"), "{path}");
+        lines.filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+    }
+
+    /// Sends the same request many times on one connection without waiting for replies, which is as fast as a client
+    /// can be.
+    pub(super) fn flood(&self, method: &str, path: &str, times: usize) -> Vec<Reply> {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.address, self.token
+        );
+        let mut replies = BufReader::new(self.connect());
+        let mut sender = replies.get_ref().try_clone().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || sender.write_all(request.repeat(times).as_bytes()).unwrap());
+            (0..times).map(|_| Reply::read(&mut replies)).collect()
+        })
+    }
 }
 
 impl Reply {
+    /// Reads one reply and leaves what follows it. Its head says how long it is.
+    pub(super) fn read(stream: &mut impl Read) -> Self {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        let mut reply = Self::parse(&head);
+        // A reply that leads to another protocol has no body.
+        let length = reply.header("content-length");
+        let length = length.map_or(0, |length| length.parse().unwrap());
+        reply.body = vec![0; length];
+        stream.read_exact(&mut reply.body).unwrap();
+        reply
+    }
+
     pub(super) fn parse(answer: &[u8]) -> Self {
         let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
         let end = end.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(answer)));

@@ -1,7 +1,5 @@
 //! Live events: server-sent events and the WebSocket.
 
-use std::io::{BufRead, BufReader, Write};
-
 use serde_json::{Value, json};
 
 use super::ASKING;
@@ -147,15 +145,7 @@ fn plain_curl_gets_server_sent_events() {
     let api = Api::find(&world);
     start(&api, "hello");
     let read = |header: &str, path: &str, wanted: usize| -> Vec<Value> {
-        let mut stream = api.connect();
-        let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n{header}\r\n",
-            api.address, api.token
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        let lines = BufReader::new(stream).lines().map_while(Result::ok);
-        let data = lines.filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
-        data.take(wanted).collect()
+        api.follow(path, header).take(wanted).collect()
     };
     let all = read("", "/api/v1/events?after=0", 4);
     assert_eq!(all[0]["type"], "skill_started");

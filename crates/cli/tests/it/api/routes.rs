@@ -121,20 +121,13 @@ fn runs_are_listed_page_by_page() {
         let body = json!({"skill": "note", "inputs": {"text": number.to_string()}});
         assert_eq!(api.post("/api/v1/runs?wait=20", &body).status, 200);
     }
-    let (mut seen, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let page = api.read(&format!("/api/v1/runs?skill=note&limit=2{cursor}"));
-        let runs = page["runs"].as_array().unwrap();
-        seen.extend(
-            runs.iter()
-                .map(|run| run["inputs"]["text"].as_str().unwrap().to_owned()),
-        );
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
-    assert_eq!(seen, ["4", "3", "2", "1", "0"]);
+    let pages = api.read_pages("/api/v1/runs?skill=note&limit=2", "runs");
+    let text = |run: &Value| run["inputs"]["text"].as_str().unwrap().to_owned();
+    let pages: Vec<Vec<String>> = pages
+        .iter()
+        .map(|page| page.iter().map(text).collect())
+        .collect();
+    assert_eq!(pages, [vec!["4", "3"], vec!["2", "1"], vec!["0"]]);
     assert_eq!(api.read("/api/v1/runs?outcome=error")["runs"], json!([]));
     let wrong = api.get("/api/v1/runs?outcome=fine");
     assert_eq!(
@@ -302,7 +295,32 @@ fn jobs_notices_and_the_home_are_shown() {
         api.post("/api/v1/jobs/resume", &json!({})).json()["halted"],
         false
     );
-    assert!(api.read("/api/v1/notices")["notices"].is_array());
+    let told = json!({"arguments": {"message": "Tea is ready", "title": "Kitchen"}});
+    let told = api.post("/api/v1/tools/notify/call", &told);
+    assert_eq!(told.status, 200, "{}", told.json());
+    let mut notices = wait_for("the notice", || {
+        let notices = api.read("/api/v1/notices")["notices"].take();
+        (notices[0]["status"] == "sent").then_some(notices)
+    });
+    for instant in ["at", "ended_at"] {
+        assert!(notices[0][instant].take().is_string(), "{instant}");
+    }
+    assert_eq!(
+        notices,
+        json!([{
+            "id": 1,
+            "run": null,
+            "skill": null,
+            "notice": {"kind": "message", "title": "Kitchen", "text": "Tea is ready"},
+            "status": "sent",
+            "attempts": 1,
+            "receipt": "written to the log",
+            "error": null,
+            "at": null,
+            "next_try_at": null,
+            "ended_at": null,
+        }])
+    );
     assert!(api.read("/api/v1/grants")["grants"].is_array());
     assert_eq!(api.read("/api/v1/status")["daemon"]["running"], true);
     assert!(api.read("/api/v1/budget")["scopes"].is_array());

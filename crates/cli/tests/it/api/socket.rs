@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use super::client::Api;
+use super::client::{Api, Reply};
 
 /// A WebSocket client with the few parts of the protocol that are needed here.
 pub(super) struct Socket {
@@ -14,22 +14,32 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn open(api: &Api, path: &str) -> Self {
+        Self::ask(api, path, &api.address, &[])
+            .unwrap_or_else(|refused| panic!("{path}: {refused:?}"))
+    }
+
+    /// Asks for a WebSocket with a header `Host` and others; gives the reply if it is refused.
+    pub(super) fn ask(
+        api: &Api,
+        path: &str,
+        host: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Self, Reply> {
         let mut stream = api.connect();
-        let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-            api.address
+        let mut head = format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         );
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
-            answer.push(byte[0]);
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
         }
-        let answer = String::from_utf8(answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
-        Self { stream }
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        let reply = Reply::read(&mut stream);
+        if reply.status == 101 {
+            Ok(Self { stream })
+        } else {
+            Err(reply)
+        }
     }
 
     pub(super) fn frame(&mut self) -> (u8, Vec<u8>) {

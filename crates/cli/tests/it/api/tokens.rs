@@ -9,9 +9,18 @@ use super::mcp_http::McpHttp;
 use crate::daemon::{Daemon, used_home};
 use crate::support::{SKILL, WORKFLOW, World};
 
-fn add(world: &World, name: &str, scope: &str) -> String {
+/// The secret of a new token.
+pub(super) fn add(world: &World, name: &str, scope: &str) -> String {
     let added = world.json(&["tokens", "add", name, "--scope", scope, "--json"]);
     added["token"].as_str().unwrap().to_owned()
+}
+
+/// The same API with another token.
+pub(super) fn with_token(api: &Api, token: String) -> Api {
+    Api {
+        address: api.address.clone(),
+        token,
+    }
 }
 
 fn post(api: &Api, path: &str, body: &Value) -> u16 {
@@ -28,13 +37,9 @@ fn a_token_may_do_what_its_scope_says() {
         .write("home/skills/greet/SKILL.md", SKILL);
     let daemon = Daemon::start(&world);
     let owner = Api::find(&world);
-    let with = |token: String| Api {
-        address: owner.address.clone(),
-        token,
-    };
-    let reader = with(add(&world, "reader", "read"));
-    let runner = with(add(&world, "runner", "run"));
-    let admin = with(add(&world, "boss", "admin"));
+    let reader = with_token(&owner, add(&world, "reader", "read"));
+    let runner = with_token(&owner, add(&world, "runner", "run"));
+    let admin = with_token(&owner, add(&world, "boss", "admin"));
     let run = json!({"skill": "report"});
     for (api, may_run, may_change) in [
         (&reader, false, false),
