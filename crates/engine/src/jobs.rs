@@ -17,10 +17,10 @@ use serde_json::Value;
 
 use crate::{Admission, Engine, Error, Fire, JOB_SKILL};
 
-/// How many jobs may be running at once (S0.80).
+/// Maximum number of jobs that run at once (S0.80).
 const AT_ONCE: u32 = 10;
 
-/// A job in the words of the seeds, as its tools return it.
+/// A job as its tools return it, with the field names of the seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobState {
@@ -28,38 +28,38 @@ pub struct JobState {
     pub task_id: RunId,
     /// Its name.
     pub name: String,
-    /// Where it stands.
+    /// The status.
     pub status: JobStatus,
-    /// Its outputs, if it has any yet.
+    /// The outputs, if any.
     pub result: Option<Value>,
-    /// Why it did not succeed.
+    /// Why it failed.
     pub error: Option<String>,
     /// How long it took, in milliseconds.
     pub duration: Option<u64>,
     /// When it was queued.
     pub created_at: Timestamp,
-    /// When it began.
+    /// When it started.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
 }
 
-/// Where a job stands, in the words of the seeds (S0.79).
+/// The status of a job, in the words of the seeds (S0.79).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
-    /// It has not begun.
+    /// It has not started.
     Queued,
-    /// It has begun.
+    /// It has started.
     Running,
     /// It succeeded.
     Completed,
-    /// It did not succeed.
+    /// It ended without success.
     Failed,
 }
 
 impl Engine {
-    /// Queues a background job of a person, as `queue_task` takes it.
+    /// Queues a background job for a person, with the arguments of the `queue_task` tool.
     pub async fn queue_task(&self, args: &Object, origin: RunOrigin) -> Result<RunRow, Error> {
         self.queue_task_as(args, None, origin).await
     }
@@ -121,7 +121,7 @@ impl Engine {
         }
     }
 
-    /// All jobs, newest first.
+    /// Returns all jobs, newest first.
     pub async fn jobs(&self, limit: Option<u32>) -> Result<Vec<RunRow>, Error> {
         let filter = RunFilter {
             skill: Some(JOB_SKILL.to_owned()),
@@ -131,7 +131,7 @@ impl Engine {
         Ok(self.store().runs(filter).await?)
     }
 
-    /// A job in the words of the seeds.
+    /// Returns a job in the words of the seeds.
     pub async fn job(&self, run: &RunRow) -> Result<JobState, Error> {
         let skill = self.inner.library.pinned(&run.skill, &run.revision).await;
         let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
@@ -152,12 +152,12 @@ impl Engine {
         })
     }
 
-    /// Lets no job begin until `resume_jobs` (S0.81). What runs goes on.
+    /// Keeps queued jobs from starting until `resume_jobs` (S0.81). Running jobs continue.
     pub async fn halt_jobs(&self) -> Result<(), Error> {
         Ok(self.store().hold(JOB_SKILL, true, self.inner.now()).await?)
     }
 
-    /// Lets jobs begin again.
+    /// Lets queued jobs start again.
     pub async fn resume_jobs(&self) -> Result<(), Error> {
         self.store()
             .hold(JOB_SKILL, false, self.inner.now())
@@ -166,7 +166,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Since when jobs are halted.
+    /// Returns since when jobs are halted; `None` if they are not.
     pub async fn jobs_halted(&self) -> Result<Option<Timestamp>, Error> {
         Ok(self.store().held(JOB_SKILL).await?)
     }

@@ -1,4 +1,4 @@
-//! The WebSocket at `/` and `/ws` (S3.29): events out, answers to questions in.
+//! The WebSocket at `/` and `/ws` (S3.29): sends events and accepts answers to approvals.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,22 +25,22 @@ use crate::rate::RequestKind;
 use crate::request_id::RequestId;
 use crate::{reply, revocation};
 
-/// The largest message of a client.
+/// Maximum size of a client's message, in bytes.
 const MAX_MESSAGE: usize = 64 * 1024;
 
-/// How long a client may take to accept a message.
+/// Timeout for sending a message.
 const SEND: Duration = Duration::from_secs(30);
 
-/// The most messages that are sent with one write.
+/// Maximum number of messages sent with one write.
 const AT_ONCE: usize = 64;
 
-/// How often a client is asked whether it is there.
+/// Interval between pings.
 const PING: Duration = Duration::from_secs(30);
 
-/// How long a goodbye may take.
+/// Timeout for the closing handshake.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Begins a WebSocket.
+/// Upgrades a request to a WebSocket.
 pub(crate) async fn upgrade(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
@@ -82,7 +82,7 @@ async fn open(
     Ok((upgrade, subscription))
 }
 
-/// A client at the other end.
+/// A connected client.
 struct Client {
     server: Arc<Server>,
     caller: Caller,
@@ -91,7 +91,7 @@ struct Client {
     peer: Peer,
 }
 
-/// Why a socket ends.
+/// Signals that the connection ends.
 struct SocketEnd;
 
 impl Client {
@@ -118,18 +118,18 @@ impl Client {
                 break;
             }
         }
-        // A client that is gone needs no goodbye.
+        // A disconnected client needs no close message.
         drop(tokio::time::timeout(GOODBYE, socket.send(Message::Close(None))).await);
     }
 
-    /// Reads what a client says.
+    /// Handles a message from the client.
     async fn hear(&self, socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
         let text = match message {
             Message::Text(text) => text,
-            // Pings are answered by the library.
+            // The library answers pings.
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Close(_) => {
-                // Reading on sends the goodbye that the library has ready.
+                // Reading again makes the library send its close message.
                 drop(tokio::time::timeout(GOODBYE, socket.recv()).await);
                 return Err(SocketEnd);
             }
@@ -168,7 +168,7 @@ impl Client {
         }
     }
 
-    /// Answers a question.
+    /// Answers an approval.
     async fn confirm(&self, text: &str) -> Done<SocketReply> {
         let request = serde_json::from_str(text).map_err(|problem| {
             let message = format!("the message is wrong: {problem}");
@@ -185,7 +185,7 @@ impl Client {
         Ok(SocketReply::Confirmed { approval })
     }
 
-    /// Sends some news, and with the same write what is there behind it.
+    /// Sends an event, together with further events that are ready, in one write.
     async fn send_news(
         &mut self,
         socket: &mut WebSocket,
@@ -207,7 +207,7 @@ impl Client {
     }
 }
 
-/// The message with some news.
+/// Converts an event to a message.
 fn message(news: Done<News>) -> Result<Message, SocketEnd> {
     let text = match news {
         Ok(News::Event(event)) => event.text.clone(),
@@ -221,12 +221,12 @@ fn message(news: Done<News>) -> Result<Message, SocketEnd> {
     Ok(Message::Text(text))
 }
 
-/// Sends a message.
+/// Sends one message.
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
     in_time(socket.send(message)).await
 }
 
-/// Waits until a client has accepted messages; one that does not read them in time is given up.
+/// Waits for a send to complete; fails if the client does not accept it in time.
 async fn in_time(sending: impl Future<Output = Result<(), axum::Error>>) -> Result<(), SocketEnd> {
     let sent = tokio::time::timeout(SEND, sending).await;
     match sent {

@@ -1,7 +1,8 @@
-//! Hooks: other programs send signed deliveries, and skills that name the hook run.
+//! Hooks: other programs send signed deliveries, which fire the skills that name the hook.
 //!
-//! A delivery is checked (`signature.rs`), read (`payload.rs`) and handed to the scheduler, which queues a run per
-//! skill under the key of the delivery. `trial.rs` sends one by hand. Not here: the server that takes deliveries.
+//! A delivery is verified (`signature.rs`), parsed (`payload.rs`) and handed to the scheduler, which queues
+//! one run per skill under the key of the delivery. `trial.rs` sends a test delivery. Not here: the server
+//! that receives deliveries.
 
 mod payload;
 mod signature;
@@ -27,12 +28,12 @@ pub use trial::send_trial;
 use crate::app::{self, App};
 use crate::workspace::Workspace;
 
-/// A delivery as it came in.
+/// A delivery as it was received.
 #[derive(Clone, Debug, Default)]
 pub struct HookRequest {
-    /// The end of the address.
+    /// The name of the hook, from the end of the URL.
     pub hook: String,
-    /// Headers by their names in small letters. One that was sent twice is left out.
+    /// Headers by their lower-case names. A header that was sent twice is left out.
     pub headers: BTreeMap<String, String>,
     /// The body.
     pub body: Vec<u8>,
@@ -44,7 +45,7 @@ impl HookRequest {
     }
 }
 
-/// The hooks of the configuration as it is now.
+/// The configured hooks, reloaded when the configuration changes.
 pub struct HookBook {
     file: PathBuf,
     read: Mutex<ReadHooks>,
@@ -57,7 +58,7 @@ struct ReadHooks {
 }
 
 impl HookBook {
-    /// The hooks of a home.
+    /// Opens the hooks of `home`.
     pub fn open(home: &Path) -> Self {
         Self {
             file: config_file(home),
@@ -65,7 +66,7 @@ impl HookBook {
         }
     }
 
-    /// A hook and its secret.
+    /// Returns the hook `name` and its secret.
     fn find(&self, name: &str) -> Done<(HookConfig, String)> {
         let mut read = self.read.lock();
         self.refresh(&mut read);
@@ -80,7 +81,7 @@ impl HookBook {
         match secrets.secret(&hook.secret) {
             Ok(secret) => Ok((hook.clone(), secret.expose().to_owned())),
             Err(why) => {
-                // The sender is a stranger: where the secret should be is only for the log.
+                // The sender is not trusted: only the log says where the secret should be.
                 tracing::error!(hook = name, "the secret of a hook cannot be read: {why}");
                 let message = "the secret of this hook cannot be read";
                 Err(Failure::internal("hook_secret", message).hint("`deft hooks list` says why"))
@@ -88,7 +89,7 @@ impl HookBook {
         }
     }
 
-    /// Reads the configuration again if it has changed. A broken one leaves the last good one in effect.
+    /// Reads the configuration again if it has changed. If it is broken, the last good one stays in effect.
     fn refresh(&self, read: &mut ReadHooks) {
         let data = std::fs::metadata(&self.file).ok();
         let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));
@@ -105,7 +106,7 @@ impl HookBook {
     }
 }
 
-/// Takes a delivery: checks it, and queues a run for each skill that waits for it.
+/// Verifies a delivery and queues a run for each skill that waits for it.
 pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookReceipt> {
     let (hook, secret) = book.find(&request.hook)?;
     let key = signature::check(&hook, &secret, request, Timestamp::now())?;
@@ -172,9 +173,9 @@ fn run_of(fire: HookFire) -> HookRun {
 /// A skill that names a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WaitingSkill {
-    /// Its id.
+    /// The id of the skill.
     pub(crate) skill: String,
-    /// The hook.
+    /// The name of the hook.
     pub(crate) hook: String,
 }
 
@@ -190,7 +191,7 @@ fn waiting_skills(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
     Ok(snapshot.skills().filter_map(waiting).collect())
 }
 
-/// Skills that wait for a hook which the configuration does not have.
+/// Returns the skills that wait for a hook missing from the configuration.
 pub(crate) fn unknown(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
     let home = workspace.home_to_read()?;
     let mut waiting = waiting_skills(workspace)?;
@@ -201,7 +202,7 @@ pub(crate) fn unknown(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
     Ok(waiting)
 }
 
-/// The hooks of a home, each with the skills that it fires.
+/// Lists the hooks of a home, each with the skills that it fires.
 pub fn list(workspace: &Workspace) -> Done<HookList> {
     let home = workspace.home_to_read()?;
     let secrets = Secrets::new(&home.config);
