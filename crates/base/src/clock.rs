@@ -1,4 +1,4 @@
-//! The present, as a value that tests can move.
+//! The clock, as a trait that tests replace.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,22 +7,23 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Tells the time and waits for it.
+/// A source of the current time that can also wait for an instant.
 pub trait Clock: Send + Sync + 'static {
-    /// The present.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// How long this process has lived, whatever was done to the clock. Time in which the host slept
-    /// may not count.
+    /// Returns how long this process has been running, unaffected by changes of the clock. May exclude time
+    /// in which the host was suspended.
     fn lived(&self) -> Duration {
         static BEGUN: OnceLock<Instant> = OnceLock::new();
         BEGUN.get_or_init(Instant::now).elapsed()
     }
 
-    /// Ends when the present has come that far.
+    /// Waits until the clock has reached `until`.
     fn sleep_until(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
-    /// The same to the point, for the few who have to be on time.
+    /// Like [`sleep_until`](Self::sleep_until), but with sub-millisecond precision, for callers that must be
+    /// on time.
     fn wait_for(&self, instant: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         self.sleep_until(instant)
     }
@@ -32,10 +33,10 @@ pub trait Clock: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
-/// Long sleeps are cut in pieces, so that a suspended host or a clock that was set is noticed.
+/// Longest single sleep. Longer ones are split, so that a suspended host or a clock that was set is noticed.
 const LONGEST_NAP: Duration = Duration::from_secs(30);
 
-/// What is left to a thread of its own.
+/// The end of a precise wait, slept by a dedicated thread.
 const REST: SignedDuration = SignedDuration::from_millis(3);
 
 impl Clock for SystemClock {
@@ -55,8 +56,8 @@ impl Clock for SystemClock {
         })
     }
 
-    /// The timer of the runtime counts in whole milliseconds and wakes after the one that was
-    /// meant. The rest is slept by a thread, which the host wakes within a tenth of one.
+    /// The timer of the runtime counts whole milliseconds and wakes after the requested one. A thread sleeps
+    /// the rest, which the host wakes within a tenth of a millisecond.
     fn wait_for(&self, instant: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let nearly = self.sleep_until(instant.saturating_sub(REST).unwrap_or(instant));
         Box::pin(async move {

@@ -1,90 +1,89 @@
-//! Why the engine did not do what it was asked: one error type for its crates, so that codes and hints
-//! are in one place.
+//! The error type shared by the crates of the engine, so that codes and hints are in one place.
 
 use deft_command::Problem;
 use deft_model::ProblemCode;
 use deft_workflow::InputProblem;
 
-/// The engine could not do what it was asked.
+/// Why the engine refused or failed a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No such skill.
+    /// No skill has this name.
     #[error("unknown skill `{name}`")]
     UnknownSkill {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// A skill with a similar name.
         near: Option<String>,
     },
-    /// No such agent.
+    /// No agent has this name.
     #[error("unknown agent `{name}`")]
     UnknownAgent {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// An agent with a similar name.
         near: Option<String>,
     },
-    /// An agent cannot begin.
+    /// An agent cannot start.
     #[error("{0}")]
     Agent(deft_model::Failure),
-    /// A pattern of a standing permission that does not fit what it was asked for.
+    /// A pattern of a grant does not match the call that it would approve.
     #[error("`{argument}={allowed}` does not fit what is to be approved: {why}", allowed = plain(allowed))]
     Pattern {
         /// The argument.
         argument: String,
-        /// What was allowed.
+        /// The pattern for its value.
         allowed: serde_json::Value,
-        /// Why not.
+        /// Why it does not match.
         why: String,
     },
-    /// No such conversation.
+    /// No conversation has this id.
     #[error("unknown conversation `{id}`")]
     UnknownConversation {
-        /// What was asked for.
+        /// The requested id.
         id: String,
     },
-    /// A file that should define the skill is broken.
+    /// The file that should define the skill is broken.
     #[error("skill `{name}` is broken: `{path}` cannot be loaded")]
     BrokenSkill {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The file.
         path: String,
     },
-    /// A key that belongs to a run of another skill.
+    /// The key belongs to a run of another skill.
     #[error("the key `{key}` belongs to run `{run}` of skill `{skill}`")]
     KeyTaken {
         /// The key.
         key: String,
-        /// The run.
+        /// The run that has the key.
         run: String,
-        /// Its skill.
+        /// The skill of that run.
         skill: String,
     },
-    /// Another process has decided the slot, or the skill was changed meanwhile.
+    /// Another process has decided the slot, or the skill has changed since.
     #[error("the slot of skill `{skill}` is settled already")]
     SlotGone {
         /// The skill.
         skill: String,
     },
-    /// A record that is not stored, with everything that is wrong with it.
+    /// A record was rejected; contains every problem found in it.
     #[error("{0}")]
     Refused(deft_records::Refusal),
-    /// A name that something else has.
+    /// The name is already in use.
     #[error("the name `{name}` is taken by {by}")]
     NameTaken {
         /// The name.
         name: String,
-        /// What has it.
+        /// What uses it, in words.
         by: String,
     },
-    /// A skill that an assistant deleted.
+    /// An assistant has deleted the skill.
     #[error("skill `{skill}` was deleted by an assistant; its file is still there")]
     DeletedSkill {
         /// The skill.
         skill: String,
     },
-    /// Only a record has a content of its own.
+    /// The request needs a record, but the skill is a file; only a record has its content in the store.
     #[error("skill `{skill}` is a file, not a record")]
     NotARecord {
         /// The skill.
@@ -93,73 +92,73 @@ pub enum Error {
     /// The request names no skill.
     #[error("there is neither an `id` nor a `name` to say which skill is meant")]
     NoTarget,
-    /// A skill that cannot be switched on.
+    /// The skill cannot be enabled.
     #[error("skill `{skill}` cannot be enabled: {why}")]
     NotEnabled {
         /// The skill.
         skill: String,
-        /// Why not.
+        /// Why it cannot.
         why: String,
     },
-    /// Inputs that the skill does not take.
+    /// The inputs do not match those that the skill declares.
     #[error("{}", problems(.0))]
     Inputs(Vec<InputProblem>),
-    /// Flags that the page or the tool of a command does not take.
+    /// The flags do not match those that the page or the tool of a command declares.
     #[error("{}", flags(.0))]
     Flags(Vec<Problem>),
-    /// No such run.
+    /// No run has this id.
     #[error("unknown run `{id}`")]
     UnknownRun {
-        /// What was asked for.
+        /// The requested id.
         id: String,
     },
-    /// The beginning of an id fits several runs.
+    /// The prefix of an id matches several runs.
     #[error("`{id}` fits {count} runs")]
     AmbiguousRun {
-        /// What was asked for.
+        /// The requested prefix.
         id: String,
-        /// How many it fits.
+        /// The number of runs that match.
         count: u64,
-        /// The newest of them, each with its skill.
+        /// The newest matching runs, each with its skill.
         first: Vec<String>,
     },
-    /// A run that cannot be resumed.
+    /// The run cannot be resumed.
     #[error("run `{run}` {why}")]
     NotResumable {
         /// The run.
         run: String,
-        /// Why not.
+        /// Why it cannot.
         why: String,
         /// What to do instead.
         hint: Option<String>,
     },
-    /// A step that is not in the skill.
+    /// The skill has no such step.
     #[error("skill `{skill}` has no step `{step}`")]
     UnknownStep {
         /// The skill.
         skill: String,
-        /// What was asked for.
+        /// The requested step.
         step: String,
         /// A step with a similar name.
         near: Option<String>,
     },
-    /// A skill that does not compile; the loader should have said so.
+    /// The skill does not compile although the loader accepted it.
     #[error("skill `{skill}` cannot be run: {why}")]
     Plan {
         /// The skill.
         skill: String,
-        /// Why not.
+        /// Why it does not.
         why: String,
     },
-    /// A remedy in the configuration that does not compile.
+    /// A heal rule in the configuration does not compile.
     #[error("the remedy `{tool}` of the configuration: {why}")]
     Heal {
-        /// Its tool.
+        /// The tool of the rule.
         tool: String,
-        /// What is wrong.
+        /// Why it does not.
         why: String,
     },
-    /// A standing grant for a call that is not known yet.
+    /// A grant was requested for a call whose arguments are known only when it runs.
     #[error("what `{step}` would do is known only when it runs, so it cannot be allowed for good")]
     NotExact {
         /// The step.
@@ -170,10 +169,10 @@ pub enum Error {
     Replay {
         /// The run.
         run: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// The content of a pinned revision is nowhere to be found.
+    /// The content of a pinned revision is not stored.
     #[error("revision `{revision}` of skill `{skill}` is not stored")]
     RevisionLost {
         /// The skill.
@@ -181,37 +180,38 @@ pub enum Error {
         /// The revision.
         revision: String,
     },
-    /// A skill that cannot be stored, so that its runs could not be resumed.
+    /// The skill cannot be stored, so its runs could not be resumed.
     #[error("skill `{skill}` cannot be stored as a {dialect}")]
     Unstorable {
         /// The skill.
         skill: String,
-        /// How it would be written.
+        /// The dialect in which it would be stored.
         dialect: String,
     },
-    /// A row of the store that cannot be read.
+    /// A row of the store cannot be parsed.
     #[error("{what} cannot be read: {why}")]
     Unreadable {
         /// The row, in words.
         what: String,
-        /// What is wrong with it.
+        /// The error of the parser.
         why: String,
     },
-    /// The store could not do its part.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] deft_store::Error),
-    /// The lock of this process could not be taken.
+    /// The lock file of this process could not be locked.
     #[error("no lock can be taken in `{folder}`: {why}")]
     Owner {
-        /// Where.
+        /// The folder of the lock file.
         folder: String,
-        /// Why not.
+        /// Why it could not.
         why: String,
     },
 }
 
 impl Error {
-    /// A word for programs that says which problem of a command it is (S2.44).
+    /// Returns the [`ProblemCode`] of an error in a command, for programs (S2.44); `None` for all other
+    /// errors.
     pub fn problem_code(&self) -> Option<ProblemCode> {
         match self {
             Self::Flags(problems) => problems.first().map(Problem::problem_code),
@@ -247,7 +247,7 @@ impl Error {
         }
     }
 
-    /// What a person can do about it.
+    /// Returns the remedy for people; `None` if none is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownSkill { near, .. } | Self::UnknownStep { near, .. } => near
@@ -305,7 +305,7 @@ impl Error {
     }
 }
 
-/// A value as a person writes it.
+/// Formats a value as a person writes it: strings without quotes.
 fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
@@ -317,7 +317,7 @@ fn plain(value: &serde_json::Value) -> String {
     }
 }
 
-/// One problem is the message; several are listed below it.
+/// Formats problems with inputs: a single one as the whole message, several as an indented list.
 fn problems(problems: &[InputProblem]) -> String {
     let lines = problems.iter().map(|problem| {
         let hint = problem.hint.as_ref().filter(|_| problems.len() > 1);

@@ -1,7 +1,7 @@
-//! What every part of the engine shares: the store, the clock, the zone of the host, the bells that
-//! wake its loops, and one error type.
+//! What all crates of the engine share: the store, the clock, the zone of the host, the bells that wake the
+//! loops, and one error type.
 //!
-//! Not here: skills, runs, models, and anything that decides.
+//! Not here: skills, runs, models, and decisions.
 
 mod bells;
 mod clock;
@@ -28,15 +28,15 @@ pub use stored::{read_instant, read_setting, read_stored, run_failure, run_input
 pub struct Base {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// The name of the host's zone, which may change.
+    /// The name of the host's zone, which can change.
     zone: Arc<watch::Sender<Arc<str>>>,
     bells: Arc<Bells>,
-    /// The present of schedules, where it is not the clock's.
+    /// Overrides the clock for schedules, once set.
     schedule_time: Arc<OnceLock<Timestamp>>,
 }
 
 impl Base {
-    /// A base with its own bells.
+    /// Returns a base with new bells.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, zone: &str) -> Self {
         Self {
             store,
@@ -62,44 +62,44 @@ impl Base {
         &self.bells
     }
 
-    /// The present to the microsecond, which is what stores keep: an instant means the same before
-    /// and after it was stored.
+    /// Returns the current time in microseconds, the precision of stores: an instant stays equal after it was
+    /// stored and read back.
     pub fn now(&self) -> Timestamp {
         let now = self.clock.now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
     }
 
-    /// The present as schedules see it.
+    /// Returns the current time as schedules see it.
     pub fn schedule_now(&self) -> Timestamp {
         self.held_schedule_time().unwrap_or_else(|| self.now())
     }
 
-    /// The time that schedules see, where it was set.
+    /// Returns the time set with [`hold_schedule_time`](Self::hold_schedule_time), if any.
     pub fn held_schedule_time(&self) -> Option<Timestamp> {
         self.schedule_time.get().copied()
     }
 
-    /// Sets the time that schedules see, to try them out. The first call counts.
+    /// Fixes the time that schedules see, to try them out. Only the first call has an effect.
     pub fn hold_schedule_time(&self, at: Timestamp) {
         self.schedule_time.get_or_init(|| at);
     }
 
-    /// The zone of the host.
+    /// The time zone of the host.
     pub fn host_zone(&self) -> TimeZone {
         TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC)
     }
 
-    /// The name of the host's zone.
+    /// The name of the host's time zone.
     pub fn zone_name(&self) -> Arc<str> {
         Arc::clone(&self.zone.borrow())
     }
 
-    /// Uses another zone from now on. Slots that are planned already stay where they are.
+    /// Changes the time zone. Slots that are already planned keep their instants.
     pub fn set_zone(&self, zone: &str) {
         self.zone.send_replace(zone.into());
     }
 
-    /// The present and the zone, for readers of skills.
+    /// Returns the current time and the zone, for readers of skills.
     pub fn moment(&self) -> Moment {
         let zone = self.host_zone();
         Moment {
@@ -109,7 +109,7 @@ impl Base {
     }
 }
 
-/// The SHA-256 of bytes, in hexadecimal digits.
+/// Returns the SHA-256 of `bytes` in hexadecimal digits.
 pub fn hex_digest(bytes: &[u8]) -> String {
     Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
 }

@@ -1,5 +1,5 @@
-//! Reads JSON that the store keeps. A text that cannot be read is an error that names its row: a
-//! default in its place would hide the damage, and be stored over what a person could still repair.
+//! Parsing of JSON in the store. An unreadable text is an error that names its row: a default in its place
+//! would hide the damage, and would overwrite what a person could still repair.
 
 use deft_model::Failure;
 use deft_store::{RunRow, Store};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// Reads JSON that the store keeps; `what` names the row for the error.
+/// Parses JSON from the store; `what` names the row for the error.
 pub fn read_stored<T: DeserializeOwned>(
     text: &str,
     what: impl FnOnce() -> String,
@@ -20,7 +20,7 @@ pub fn read_stored<T: DeserializeOwned>(
     })
 }
 
-/// A setting that is stored as JSON; none if it was never stored.
+/// Reads a setting that is stored as JSON; `None` if it was never stored.
 pub async fn read_setting<T: DeserializeOwned>(
     store: &dyn Store,
     name: &str,
@@ -30,7 +30,7 @@ pub async fn read_setting<T: DeserializeOwned>(
     stored.map(read).transpose()
 }
 
-/// A setting that is stored as an instant; none if it was never stored.
+/// Reads a setting that is stored as an instant; `None` if it was never stored.
 pub async fn read_instant(store: &dyn Store, name: &str) -> Result<Option<Timestamp>, Error> {
     let stored = store.setting(name).await?;
     let read = |text: String| {
@@ -43,18 +43,18 @@ pub async fn read_instant(store: &dyn Store, name: &str) -> Result<Option<Timest
     stored.map(read).transpose()
 }
 
-/// The inputs of a run.
+/// Parses the inputs of a run.
 pub fn run_inputs<T: DeserializeOwned>(run: &RunRow) -> Result<T, Error> {
     read_stored(&run.inputs, || format!("the inputs of run `{}`", run.id))
 }
 
-/// The outputs of a run, if it has any yet.
+/// Parses the outputs of a run; `None` if it has no outputs yet.
 pub fn run_outputs(run: &RunRow) -> Result<Option<Value>, Error> {
     let read = |text: &str| read_stored(text, || format!("the outputs of run `{}`", run.id));
     run.outputs.as_deref().map(read).transpose()
 }
 
-/// Why a run did not succeed.
+/// Parses the failure of a run; `None` if it has not failed.
 pub fn run_failure(run: &RunRow) -> Result<Option<Failure>, Error> {
     let read = |text: &str| read_stored(text, || format!("the error of run `{}`", run.id));
     run.error.as_deref().map(read).transpose()

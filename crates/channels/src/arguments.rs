@@ -1,14 +1,14 @@
-//! Which arguments of a tool take the text of a notice and where it goes.
+//! Finds the arguments of a tool that take the text and the target of a notice.
 //!
-//! The schema of a tool names its arguments. Common names are recognised; otherwise the configuration
-//! must name the arguments, and nothing is guessed.
+//! The schema of a tool names its arguments. Common names are recognised; other names must be set in the
+//! configuration. Nothing is guessed.
 //!
 //! Not here: calling the tool (`tool.rs`).
 
 use deft_model::nearest;
 use serde_json::Value;
 
-/// What takes the text, the likeliest first.
+/// Argument names for the text, most likely first.
 const TEXTS: [&str; 7] = [
     "text",
     "message",
@@ -19,7 +19,7 @@ const TEXTS: [&str; 7] = [
     "markdown_text",
 ];
 
-/// What takes the chat, channel or person, the likeliest first.
+/// Argument names for the chat, channel or person, most likely first.
 const TARGETS: [&str; 10] = [
     "chat_id",
     "target",
@@ -33,7 +33,7 @@ const TARGETS: [&str; 10] = [
     "user_id",
 ];
 
-/// What the configuration says about the arguments.
+/// Argument names set in the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wishes {
     /// `notify.text_argument`.
@@ -44,23 +44,24 @@ pub(crate) struct Wishes {
     pub has_target: bool,
 }
 
-/// The arguments of a tool that carries notices.
+/// The arguments of a tool that delivers notices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// Takes the text.
+    /// The argument that takes the text.
     pub text: String,
-    /// Takes where to, if the tool has such an argument.
+    /// The argument that takes the target, if the tool has one.
     pub target: Option<String>,
 }
 
-/// Why a tool cannot carry notices, and what to do about it.
+/// Why a tool cannot deliver notices, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unfit {
     pub message: String,
     pub hint: String,
 }
 
-/// Finds the arguments of a tool.
+/// Finds the arguments of `tool` for text and target. Fails if an argument cannot be identified, or if the
+/// tool requires another argument.
 pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names, Unfit> {
     let arguments = Arguments::from_schema(tool, schema);
     let text = match &wishes.text {
@@ -84,10 +85,10 @@ pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names
     Ok(Names { text, target })
 }
 
-/// What the schema of a tool says.
+/// The arguments in the schema of a tool.
 struct Arguments<'a> {
     tool: &'a str,
-    /// Each with its schema; none when the schema does not list them.
+    /// Name and schema of each argument; empty if the schema does not list them.
     known: Vec<(&'a str, &'a Value)>,
     required: Vec<&'a str>,
 }
@@ -111,10 +112,10 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The argument that the configuration names.
+    /// Returns the configured argument `name` if the tool has it. `key` is its configuration key.
     fn named(&self, name: &str, key: &str) -> Result<String, Unfit> {
         let mut names = self.known.iter().map(|(known, _)| *known);
-        // A schema that lists nothing forbids nothing.
+        // A schema without properties accepts any argument.
         if self.known.is_empty() || names.any(|known| known == name) {
             return Ok(name.to_owned());
         }
@@ -128,7 +129,8 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// The first of these names that there is, one that the tool needs before one that it does not.
+    /// Returns the first of `names` that the tool has with one of the types `kinds`. Required arguments take
+    /// precedence.
     fn likely(&self, names: &[&str], kinds: &[&str]) -> Option<String> {
         let fits = |name: &&&str| {
             let mut known = self.known.iter();
@@ -140,7 +142,7 @@ impl<'a> Arguments<'a> {
         Some((**chosen).to_owned())
     }
 
-    /// Nothing may be needed that a notice does not have.
+    /// Fails if the tool requires an argument that a notice cannot fill.
     fn check_rest(&self, text: &str, target: Option<&str>, wishes: &Wishes) -> Result<(), Unfit> {
         let tool = self.tool;
         let is_needed = |name: &str| self.required.contains(&name);
@@ -172,7 +174,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Whether an argument takes values of one of these types, as far as its schema says.
+/// Whether an argument accepts one of the types `kinds`. A schema without a type accepts every type.
 fn takes(schema: &Value, kinds: &[&str]) -> bool {
     let fits = |kind: &Value| kind.as_str().is_some_and(|kind| kinds.contains(&kind));
     match &schema["type"] {
@@ -188,7 +190,7 @@ mod tests {
 
     use super::{Names, Wishes, names};
 
-    /// A schema whose names carry their types behind a colon, and a `!` in front if they are needed.
+    /// Builds a schema from words like `name:type`; a leading `!` marks a required argument.
     fn schema(arguments: &str) -> Value {
         let mut schema = json!({"type": "object", "properties": {}, "required": []});
         for argument in arguments.split_whitespace() {
@@ -202,7 +204,7 @@ mod tests {
         schema
     }
 
-    /// The arguments of a tool, what is configured as `text,target,notify.target`, what follows.
+    /// The arguments of a tool; the configured `text,target,notify.target`; the expected result.
     const CASES: &[(&str, &str, &str)] = &[
         ("text message chat_id", ",,1", "text chat_id"),
         ("text !message chat_id:integer", ",,1", "message chat_id"),

@@ -1,16 +1,17 @@
-//! The buttons below a question in a chat.
+//! Buttons below a question in a chat, and the data that they send.
 
 use deft_engine::Response;
 use deft_tools::telegram::Button;
 use deft_workflow::Answer;
 
-/// A yes for all calls of a tool.
+/// Approval of this and all later calls of a tool.
 const ALWAYS: Response = Response {
     answer: Answer::Yes,
     always: true,
 };
 
-/// The buttons below a question; `always` if a yes may be for all calls of its tool.
+/// Returns the buttons for the question `approval`. `always` adds a button that approves all later calls of
+/// the tool.
 pub fn buttons(approval: &str, always: bool) -> Vec<Button> {
     let button = |label: &str, response| Button {
         label: label.to_owned(),
@@ -23,7 +24,7 @@ pub fn buttons(approval: &str, always: bool) -> Vec<Button> {
         .collect()
 }
 
-/// The data that Telegram sends back when a button is pressed.
+/// Returns the data that Telegram sends back when the button is pressed.
 pub fn button_data(approval: &str, response: Response) -> String {
     let word = if response.always {
         "always"
@@ -33,7 +34,7 @@ pub fn button_data(approval: &str, response: Response) -> String {
     format!("{word} {approval}")
 }
 
-/// The response that the data of a button stands for, and the approval that it answers.
+/// Parses the data of a button into the response and the id of the approval.
 pub fn read_button(data: &str) -> Option<(Response, &str)> {
     let (word, approval) = data.split_once(' ')?;
     let response = match word {

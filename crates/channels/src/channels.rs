@@ -1,6 +1,7 @@
-//! Where messages to people go: a chat, an address on the web, a tool, the desktop, or the log of the home.
+//! Delivery of notices to the configured channel: a Telegram chat, a webhook, a tool, the desktop, or the log
+//! of the home.
 //!
-//! Not here: when they are tried again, and when they are given up (that is the engine's part).
+//! Not here: retries, and when a notice is given up (`deft-outbox`).
 
 use std::future::Future;
 use std::io;
@@ -23,12 +24,12 @@ use crate::log_file::LogFile;
 use crate::notice_text::{log_line, terminal_line};
 use crate::tool::ToolChannel;
 
-/// The channel that the configuration names.
+/// Opens the channel that the configuration names. `tell` shows each logged notice at the terminal.
 pub fn open(home: &Home, router: &Router, tell: Tell) -> Arc<dyn Channel> {
     Arc::new(Channels::new(&home.path, &home.config, router, tell))
 }
 
-/// The channel of a daemon, whose configuration may change.
+/// The channel of a daemon; it can switch to a changed configuration.
 pub struct LiveChannel(RwLock<Arc<Channels>>);
 
 impl LiveChannel {
@@ -38,20 +39,22 @@ impl LiveChannel {
         Arc::new(Self(RwLock::new(Arc::new(channels))))
     }
 
-    /// Uses another configuration from the next message on.
+    /// Applies `config` to all later messages.
     pub fn follow(&self, config: &Config) {
         let mut way = self.0.write();
         *way = Arc::new(way.following(config));
     }
 
-    /// Why messages cannot arrive by the tool that is to carry them, if one is.
+    /// If notices go to a tool that cannot deliver them, returns the problem and a hint. Asks servers for the
+    /// tool if necessary.
     pub async fn tool_problem(&self) -> Option<(String, String)> {
         let channels = Arc::clone(&self.0.read());
         channels.tool_problem().await
     }
 }
 
-/// Why messages cannot arrive by the tool that is to carry them, if one is.
+/// If notices go to a tool that cannot deliver them, returns the problem and a hint. Asks servers for the
+/// tool if necessary.
 pub async fn tool_problem(home: &Home, router: &Router) -> Option<(String, String)> {
     let channels = Channels::new(&home.path, &home.config, router, |_| {});
     channels.tool_problem().await
@@ -67,8 +70,8 @@ impl Channel for LiveChannel {
     }
 }
 
-/// The channel that is configured; a bot that has a chat is one without further words, and so is a
-/// desktop.
+/// Returns the channel in effect. Without `notify.channel` this is Telegram if a bot and a chat are
+/// configured, else the desktop if this host has one, else the log.
 pub fn kind(config: &Config) -> ChannelKind {
     let telegram = &config.tools.telegram;
     let bot = telegram.token.is_some() && telegram.primary_chat().is_some();
@@ -80,12 +83,12 @@ pub fn kind(config: &Config) -> ChannelKind {
     config.notify.channel.clone().unwrap_or_else(usual)
 }
 
-/// Why messages cannot arrive by the channel that is configured, and what to do about it.
+/// If the configured channel cannot deliver notices, returns the problem and a hint.
 pub fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
     let telegram = &config.tools.telegram;
     let nowhere = config.notify.target.is_none() && telegram.primary_chat().is_none();
     match kind(config) {
-        // What a tool needs its schema says, once that is known.
+        // A tool is checked against its schema, which is not known here (`tool_problem`).
         ChannelKind::Log | ChannelKind::Tool(_) => None,
         ChannelKind::Desktop => notifier().is_none().then_some((
             "notices go to the desktop, and this process finds none: they are in `logs/notices.log` only",
@@ -107,7 +110,7 @@ pub fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Whether a target can be posted to.
+/// Whether `target` is an address that a webhook can post to.
 fn posts(target: Option<&str>) -> bool {
     target.is_some_and(webhook::is_address)
 }
@@ -118,7 +121,7 @@ struct Channels {
     telegram: TelegramOptions,
     tool: Option<ToolChannel>,
     desktop: Option<Notifier>,
-    /// Whether the configuration names the desktop.
+    /// Whether `notify.channel` is set to the desktop.
     wants_desktop: bool,
     secrets: Arc<dyn SecretSource>,
     home: PathBuf,
@@ -135,13 +138,13 @@ impl Channel for Channels {
         Box::pin(async move {
             let (notice, key) = (parcel.notice, parcel.key);
             if let Some(chat) = chat_of(notice) {
-                // What is said in a conversation is kept there, and is no notice.
+                // Answers and questions belong to their chat and are not logged as notices.
                 return self.to_chat(parcel, chat).await;
             }
             let sent = match self.route(notice) {
                 Route::Log => return self.to_log(parcel, "written to the log".to_owned()),
                 Route::Desktop(notifier) => match to_desktop(notifier, notice).await {
-                    // A desktop that was not asked for is no reason to keep a message waiting.
+                    // The desktop is only the default here: log the notice instead of retrying.
                     Err(failed) if !self.wants_desktop => {
                         let receipt = format!("written to the log: {}", failed.failure.message);
                         return self.to_log(parcel, receipt);
@@ -152,8 +155,8 @@ impl Channel for Channels {
                 Route::Webhook => self.to_webhook(notice, key).await,
                 Route::Tool(tool) => tool.deliver(&self.router, notice, key).await,
             };
-            // Everything is in the log too, once: with the first try that could be made, so that it is
-            // there also when the receiver is not.
+            // Every notice is also logged once, at the first try that could be made, so the log has it even
+            // if the receiver is down.
             let failed = sent.as_ref().err().map(|undelivered| &undelivered.failure);
             if parcel.is_first_try()
                 && failed.is_none_or(|failure| !failure.blocked)
@@ -166,7 +169,7 @@ impl Channel for Channels {
     }
 }
 
-/// The way of one message.
+/// The destination of one message.
 enum Route<'a> {
     Log,
     Desktop(&'a Notifier),
@@ -229,7 +232,7 @@ impl Channels {
         }
     }
 
-    /// The way that another configuration names, in the same home.
+    /// Returns the channels for `config` in the same home.
     fn following(&self, config: &Config) -> Self {
         Self::new(&self.home, config, &self.router, self.tell)
     }
@@ -249,7 +252,7 @@ impl Channels {
     }
 
     async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> DeliveryResult {
-        // A bot without a usable token gets no better by waiting.
+        // Waiting does not repair an unusable token: fail now instead of staying blocked.
         let client =
             Client::new(&self.telegram, &*self.secrets).map_err(|failure| DeliveryError {
                 failure: Failure {
@@ -283,7 +286,7 @@ impl Channels {
     }
 }
 
-/// Whether a message stays on this host, whatever the channel is.
+/// Whether `notice` must stay on this host, whatever channel is configured.
 fn is_local(notice: &Notice) -> bool {
     notice.target.as_deref() == Some(LOCAL_TARGET)
 }

@@ -1,4 +1,5 @@
-//! Messages to a Telegram chat, in parts and with buttons.
+//! Delivery of messages to a Telegram chat, in several parts if they are long, and with buttons for
+//! questions.
 
 use deft_engine::{DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
 use deft_model::{Failure, FailureClass, visible};
@@ -7,22 +8,23 @@ use deft_tools::telegram::{self, Client, SendOptions};
 use crate::buttons::buttons;
 use crate::notice_text::chat_text;
 
-/// How a target begins that is a Telegram chat, whatever notices usually go to.
+/// The prefix of a target that is a Telegram chat, whatever channel is configured.
 const CHAT: &str = "telegram:";
 
-/// The Telegram chat in which a message answers or asks. A message from a chat is answered in that chat,
-/// wherever notices go.
+/// Returns the Telegram chat of an answer or question. A message from a chat is answered in that chat,
+/// whatever channel is configured. Returns `None` for all other notices.
 pub fn chat_of(notice: &Notice) -> Option<&str> {
     let talks = matches!(notice.kind, NoticeKind::Answer | NoticeKind::Question);
     notice.target.as_ref()?.strip_prefix(CHAT).filter(|_| talks)
 }
 
-/// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
+/// Sends a message to `chat`, in as many parts as necessary. A retry sends only the parts that have not
+/// arrived yet.
 pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryResult {
     let (notice, earlier) = (parcel.notice, parcel.arrived());
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
-        // Whatever the call is about to do, it cannot look like something else.
+        // Escape deceptive characters: the text must not make the call look like another one.
         let (text, buttons) = (visible(&text), buttons(approval, notice.always));
         let sent = client.send_buttons(chat, &text, &buttons).await;
         let id = sent.map_err(not_sent)?;
@@ -39,7 +41,7 @@ pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryR
         let receipt = sent.map_err(not_sent)?;
         ids.extend(receipt.message_ids);
         to = receipt.chat;
-        // The last one is remembered by the receipt.
+        // The receipt records the last part.
         if place + 1 < parts.len() {
             parcel.keep_arrived(place + 1).await;
         }
@@ -50,7 +52,7 @@ pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryR
     })
 }
 
-/// The first message that a receipt of Telegram names.
+/// Returns the id of the first message in a Telegram receipt.
 pub fn first_message(receipt: &str) -> Option<i64> {
     let (_, ids) = receipt.strip_prefix("telegram ")?.split_once('[')?;
     let first = ids.split([',', ']']).next()?;

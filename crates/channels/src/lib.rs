@@ -1,8 +1,8 @@
-//! Ways to people: the log of the home, the desktop, a webhook, a Telegram chat or a tool; and how text is written for
-//! people who read it in a chat or at a terminal.
+//! Channels that deliver notices to people: the log of the home, the desktop, a webhook, a Telegram chat or a
+//! tool; and the formatting of text for chats and terminals.
 //!
-//! Not here: when a message is tried again or given up (the engine's courier), and conversations with
-//! the bot (`deft-service`).
+//! Not here: when a message is retried or given up (`deft-outbox`), and conversations with the bot
+//! (`deft-service`).
 
 mod arguments;
 mod buttons;
@@ -18,5 +18,5 @@ pub use channels::{LiveChannel, kind, open, problem, tool_problem};
 pub use chat::{chat_of, first_message, send};
 pub use log_file::LogFile;
 
-/// Shows a line to the person at the terminal, if there is one. The front end decides how.
+/// A function of the front end that shows a line to the person at the terminal, if any.
 pub type Tell = fn(&str);

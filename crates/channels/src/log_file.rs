@@ -1,8 +1,9 @@
-//! A log file that cannot grow for ever.
+//! A log file with rotation.
 //!
-//! A log that has reached its size, or that began too long ago, becomes `NAME.1`, the one before that
-//! `NAME.2`, and so on; what is more than the limits allow is removed. Several processes may write to
-//! one log: each notices before a line that another has moved the file away. Not here: what is logged.
+//! When the log reaches its maximum size or its first line is too old, it is renamed to `NAME.1`, the
+//! previous `NAME.1` to `NAME.2`, and so on; files beyond the limits are removed. Several processes may write
+//! to one log: before each line, a process checks whether another one has rotated the file. Not here: what is
+//! logged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,21 +14,21 @@ use deft_model::visible_json;
 use deft_registry::open_regular;
 use jiff::Timestamp;
 
-/// A log of lines, each of them a JSON object.
+/// A log with one JSON object per line.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
     limits: LogLimits,
     clock: fn() -> Timestamp,
     file: File,
-    /// Device and inode of the file.
+    /// Device and inode of `file`.
     id: FileId,
-    /// When the first line was written, if that is known.
+    /// The time of the first line, if known.
     begun: Option<Timestamp>,
 }
 
 impl LogFile {
-    /// Opens a log; its folder is made if need be.
+    /// Opens the log at `path`; creates its folder if necessary.
     pub fn open(path: &Path, limits: LogLimits) -> io::Result<Self> {
         Self::open_at(path, limits, Timestamp::now)
     }
@@ -49,7 +50,7 @@ impl LogFile {
         Ok(log)
     }
 
-    /// Adds a line of JSON, in one write, so that lines of several processes do not mix.
+    /// Appends a line of JSON in a single write, so lines of several processes do not mix.
     pub fn append(&mut self, json: &str) -> io::Result<()> {
         let line = visible_json(json.trim_end_matches('\n')) + "\n";
         let size = match self.size() {
@@ -67,14 +68,14 @@ impl LogFile {
         self.file.write_all(line.as_bytes())
     }
 
-    /// The size of the log; none if another file or none is at its path. This is the only question to the disk before a
-    /// line.
+    /// Returns the size of the log, or `None` if its path holds another file or none. This is the only file
+    /// system access before each line.
     fn size(&self) -> Option<u64> {
         let there = fs::metadata(&self.path).ok()?;
         (file_id(&there) == self.id).then_some(there.len())
     }
 
-    /// Whether the next line belongs into a new file.
+    /// Whether the log must be rotated before a line of `bytes` bytes is written.
     fn is_due(&self, size: u64, bytes: usize, now: Timestamp) -> bool {
         let full = size + bytes as u64 > self.limits.max_bytes;
         let age = self.begun.map(|begun| now.duration_since(begun));
@@ -83,15 +84,15 @@ impl LogFile {
         size > 0 && (full || old)
     }
 
-    /// Moves the file away and begins a new one. While another process does so this one keeps writing
-    /// to the old file: logging never blocks.
+    /// Rotates the log. If another process is rotating it, this one keeps writing to the old file: logging
+    /// never blocks.
     fn rotate(&mut self) -> io::Result<()> {
         let lock = self.path.with_extension("lock");
         let lock = OpenOptions::new().create(true).append(true).open(lock)?;
         if lock.try_lock().is_err() {
             return Ok(());
         }
-        // Another process may have been quicker.
+        // Another process may have rotated the file before this one got the lock.
         if self.size().is_some() {
             for number in (1..self.limits.keep).rev() {
                 move_away(&self.rotated(number), &self.rotated(number + 1))?;
@@ -117,8 +118,8 @@ impl LogFile {
         name.into()
     }
 
-    /// Removes rotated files that are too many or too old. One that cannot be removed is tried again
-    /// with the next rotation.
+    /// Removes rotated files that are too many or too old. A file that cannot be removed is retried at the
+    /// next rotation.
     fn remove_surplus(&self) {
         let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else {
             return;
@@ -145,7 +146,7 @@ impl LogFile {
     }
 }
 
-/// Each call is one event.
+/// Each call to `write` appends one log event.
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.append(&String::from_utf8_lossy(bytes))?;
@@ -157,7 +158,7 @@ impl Write for LogFile {
     }
 }
 
-/// A pipe or a device in place of a log is no log; opening it never blocks.
+/// Opens `path` for appending. Fails if it is a pipe or a device, and never blocks on one.
 fn append_to(path: &Path) -> io::Result<(File, FileId)> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
@@ -183,7 +184,7 @@ fn file_id(metadata: &fs::Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// A rotated file that is not there leaves a gap and no more.
+/// Renames a rotated file. A missing file only leaves a gap in the numbers.
 fn move_away(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(problem) if problem.kind() != io::ErrorKind::NotFound => Err(problem),
@@ -191,7 +192,7 @@ fn move_away(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// The time in the first line of a log.
+/// Returns the time in the first line of a log.
 fn first_time(path: &Path) -> Option<Timestamp> {
     let mut start = Vec::new();
     let file = open_regular(path).ok()?;
@@ -297,7 +298,7 @@ mod tests {
             .open(home.path().join("deft.log.2"))
             .unwrap();
         file.set_modified(old).unwrap();
-        // The others were written at the real time, which is not past the clock of the test.
+        // The other files have the current time, which is later than the test's clock, so they are not old.
         LogFile::open_at(&path, LIMITS, noon).unwrap();
         let left = names(home.path());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The text of a notice, as a chat, a tool, the log and the terminal show it.
+//! Formatting of notices for chats, tools, the log and the terminal.
 
 use deft_engine::{Notice, NoticeKind};
 use deft_model::Failure;
@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::markdown::Renderer;
 
-/// A message as a chat shows it. Answers of models are markdown, which chats show as it is written.
+/// Formats `notice` for a chat. Answers of models are markdown, which a chat would show unrendered, so they
+/// are converted to plain text.
 pub(crate) fn chat_text(notice: &Notice) -> String {
     match notice.kind {
         NoticeKind::Answer => Renderer::plain(&notice.text).trim_end().to_owned(),
@@ -24,7 +25,7 @@ pub(crate) fn chat_text(notice: &Notice) -> String {
     }
 }
 
-/// A message as one text, for channels that know no headings.
+/// Joins title and text, for channels without titles.
 pub(crate) fn text(notice: &Notice) -> String {
     if notice.title.is_empty() {
         notice.text.clone()
@@ -33,7 +34,7 @@ pub(crate) fn text(notice: &Notice) -> String {
     }
 }
 
-/// A notice as a line of the log.
+/// Formats `notice` as a JSON line for the log. `failed` is the delivery failure, if any.
 pub(crate) fn log_line(notice: &Notice, key: &str, failed: Option<&Failure>) -> String {
     let line = json!({
         "at": Timestamp::now().to_string(),
@@ -48,7 +49,7 @@ pub(crate) fn log_line(notice: &Notice, key: &str, failed: Option<&Failure>) -> 
     line.to_string()
 }
 
-/// A notice as the terminal shows it.
+/// Formats `notice` as one line for the terminal. `failed` is the delivery failure, if any.
 pub(crate) fn terminal_line(notice: &Notice, failed: Option<&Failure>) -> String {
     let text = text(notice).replace('\n', ": ");
     match failed {

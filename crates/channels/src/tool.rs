@@ -1,7 +1,7 @@
-//! Notices by a tool of the router: `channel = "tool:NAME"`.
+//! Delivery of notices by a tool of the router: `channel = "tool:NAME"`.
 //!
-//! What is wrong with the tool or with the configuration is no fault of a notice, which waits until
-//! that is mended. What the tool itself refuses is the end of it, as with every other channel.
+//! If the tool is missing or the configuration is wrong, notices wait until that is fixed. A failure reported
+//! by the tool itself counts as a failed try, as with every other channel.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use deft_tools::{Call, Reply, Router};
 use crate::arguments::{Unfit, Wishes, names};
 use crate::notice_text::text;
 
-/// How long the tool may take; less than the engine waits, so that its answer counts.
+/// Deadline of the call. It is shorter than the engine's timeout, so the tool's own answer is recorded.
 const ALLOWED: Duration = Duration::from_secs(50);
 
-/// So much of what the tool answered is kept as a receipt.
+/// Characters of the tool's answer that are kept as the receipt.
 const RECEIPT: usize = 200;
 
-/// A tool that carries notices.
+/// A channel that delivers notices by calling a tool.
 #[derive(Clone, Debug)]
 pub(super) struct ToolChannel {
     name: String,
@@ -40,7 +40,8 @@ impl ToolChannel {
         }
     }
 
-    /// Why the tool cannot carry notices; servers are asked for it where need be.
+    /// Returns why the tool cannot deliver notices, or `None` if it can. Asks servers for the tool if
+    /// necessary.
     pub(super) async fn problem(&self, router: &Router) -> Option<Unfit> {
         let info = match router.look_up(&self.name).await {
             Ok(info) => info,
@@ -94,7 +95,7 @@ impl ToolChannel {
     }
 }
 
-/// What the tool said. Tools that know no errors say them with a cross in front.
+/// Returns the tool's answer as a receipt. Some tools report errors as text that starts with a cross.
 fn receipt(reply: Reply) -> Result<String, Failure> {
     let said = reply.text.unwrap_or_else(|| reply.value.to_string());
     if said.trim_start().starts_with('❌') {

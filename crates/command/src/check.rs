@@ -1,10 +1,10 @@
-//! Holds the flags of a command against the flags of the page.
+//! Checks the flags of a command against the flags that its man page describes.
 //!
 //! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has no other check,
-//! and a page that says `(required)` should mean it. Everything wrong is reported at once.
+//! and a page that says `(required)` should mean it. All problems are reported at once.
 //!
-//! Not here: types, except dates. The page says in prose what a flag is; numbers are cast by the
-//! schema of the tool ([`cast_by_schema`](crate::cast_by_schema())) or by the handler.
+//! Not here: types, except dates. The page describes flags in prose; numbers are cast by the schema of
+//! the tool ([`cast_by_schema`](crate::cast_by_schema())) or by the handler.
 
 use deft_model::{Flag, FlagValue, Object};
 use serde_json::Value;
@@ -13,8 +13,8 @@ use crate::flags::{described, truth, truths};
 use crate::problem::{Problem, ProblemKind};
 use crate::validate::{date, require, text, validate_enum};
 
-/// The flags with their defaults, if they are what the page asks for. An empty table asks for
-/// nothing.
+/// Checks `flags` against `table` and returns them with defaults added, or all problems. An empty
+/// `table` accepts any flags.
 pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
     if table.is_empty() {
         return Ok(flags);
@@ -39,7 +39,7 @@ pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
     }
 }
 
-/// The flags under the names of the page; those that it does not have are problems.
+/// Renames flags to their spelling on the page; adds a problem for each unknown flag.
 fn named_as_described(table: &[Flag], flags: Object, problems: &mut Vec<Problem>) -> Object {
     let mut named = Object::new();
     for (name, value) in flags {
@@ -59,8 +59,8 @@ fn named_as_described(table: &[Flag], flags: Object, problems: &mut Vec<Problem>
     named
 }
 
-/// `--status overdue` means `--overdue` (X16): a word that a closed set does not have, but that is
-/// the name of a flag without value on the same page, is that flag.
+/// Corrects `--status overdue` to `--overdue` (X16): if a value is not in the closed set but is the
+/// name of a presence flag on the same page, sets that flag instead.
 fn words_that_are_flags(table: &[Flag], flags: &mut Object) {
     let presence = |word: &Value| {
         let named = |flag: &&Flag| flag.value == FlagValue::Presence && *word == flag.name.as_str();
@@ -89,7 +89,7 @@ fn words_that_are_flags(table: &[Flag], flags: &mut Object) {
     }
 }
 
-/// One value alone, several as a list.
+/// Returns one value as it is, several as a list, none as `None`.
 fn one_or_list(mut values: Vec<Value>) -> Option<Value> {
     match values.len() {
         0 | 1 => values.pop(),
@@ -125,7 +125,8 @@ fn check_flag(flag: &Flag, flags: &mut Object) -> Result<(), Problem> {
     }
 }
 
-/// A page need not say that a flag is boolean, so a flag that nothing is known of may stand alone.
+/// Whether the flag needs a value. A page need not mark boolean flags, so an optional flag without a
+/// declared type or default may have none.
 fn takes_value(flag: &Flag) -> bool {
     match flag.value {
         FlagValue::Presence => false,
@@ -134,7 +135,7 @@ fn takes_value(flag: &Flag) -> bool {
     }
 }
 
-/// Whether each value is a date. Placeholders such as `{today}` are filled in later.
+/// Checks that each value is a date. Placeholders such as `{today}` pass: they are filled in later.
 fn check_dates(flag: &str, value: &Value) -> Result<(), Problem> {
     let values = match value {
         Value::Array(values) => values.as_slice(),

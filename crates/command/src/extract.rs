@@ -1,9 +1,8 @@
 //! Finds the `cmd` blocks in the reply of a model (S2.36, S2.37).
 //!
 //! Fences at the top level and in list items count, whatever the case of their tag: a model that
-//! numbers its steps means what it writes there. Those in a quotation, a longer fence or an indented
-//! block are shown and not meant (X22). A block that is never closed was cut off, and half a command
-//! is never run.
+//! numbers its steps wants them run. Fences in a quotation, a longer fence or an indented block are
+//! only quoted (X22). An unclosed block was cut off, and half a command is never run.
 //!
 //! Not here: tool results and messages of people; the caller passes the model's own text only.
 
@@ -14,30 +13,30 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use crate::problem::{Problem, ProblemKind};
 use crate::split::{Line, split};
 
-/// A reply, taken apart.
+/// A model's reply, split into `cmd` blocks and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extraction {
-    /// The blocks, in order; [`lines`](Self::lines) are their commands.
+    /// The blocks, in order; [`lines`](Self::lines) returns their commands.
     pub blocks: Vec<Block>,
-    /// The reply without them.
+    /// The reply without the blocks.
     pub text: String,
-    /// A last block that is not closed; it stays in the text.
+    /// The problem of an unclosed last block, which stays in `text`.
     pub unclosed: Option<Problem>,
 }
 
-/// The commands of one fence.
+/// The commands in one fenced block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What stands between the fences.
+    /// The text between the fences.
     pub commands: String,
-    /// The place of the whole block in the reply.
+    /// The byte range of the whole block in the reply.
     pub span: Range<usize>,
 }
 
-/// The `cmd` blocks of a reply, and the rest of it.
+/// Splits a reply into its `cmd` blocks and the remaining text.
 pub fn extract(reply: &str) -> Extraction {
     let mut out = Extraction::default();
-    // How many quotations, paragraphs and blocks are open; lists do not count.
+    // Number of open quotations, paragraphs and blocks; lists do not count.
     let mut depth = 0_usize;
     let mut open: Option<Block> = None;
     for (event, span) in Parser::new(reply).into_offset_iter() {
@@ -84,16 +83,16 @@ fn is_cmd(tag: &Tag<'_>) -> bool {
 }
 
 impl Extraction {
-    /// The commands of all blocks, in order. Places count from the start of a block.
+    /// Returns the commands of all blocks, in order. Spans are relative to the start of a block.
     ///
-    /// Behind a quote that is never closed nothing counts, in later blocks neither: a quoted text
-    /// with a fence in it ends its block, and what follows may be the rest of that text (X22).
+    /// Everything after an unclosed quote is ignored, in later blocks too: a fence inside a quoted text
+    /// ends the block early, and what follows may be the rest of that text (X22).
     pub fn lines(&self) -> Vec<Result<Line, Problem>> {
         self.placed().map(|(_, line)| line).collect()
     }
 
-    /// The same commands, each as it was written, also when it cannot be read; a block that was cut
-    /// off is the last one.
+    /// Returns the commands as written, with the problem of each command that cannot be parsed. An
+    /// unclosed block is the last item.
     pub fn written(&self) -> Vec<(String, Option<Problem>)> {
         let mut written: Vec<_> = self.placed().map(as_written).collect();
         let unclosed = self.unclosed.iter();
@@ -101,7 +100,7 @@ impl Extraction {
         written
     }
 
-    /// The commands, each with its block.
+    /// Returns the parsed commands, each with its block.
     fn placed(&self) -> impl Iterator<Item = (&Block, Result<Line, Problem>)> {
         let mut torn = false;
         let lines = |block| split_block(block).map(move |line| (block, line));
@@ -122,7 +121,8 @@ fn split_block(block: &Block) -> impl Iterator<Item = Result<Line, Problem>> + u
     split(&block.commands).into_iter()
 }
 
-/// A command that cannot be read is the whole line in which the reading stopped.
+/// Returns the text of a command. For a command that cannot be parsed, this is the whole line where
+/// parsing stopped.
 fn as_written((block, line): (&Block, Result<Line, Problem>)) -> (String, Option<Problem>) {
     match line {
         Ok(line) => (line.raw, None),
@@ -140,7 +140,8 @@ fn is_torn(line: &Result<Line, Problem>) -> bool {
     matches!(line, Err(problem) if matches!(problem.kind, ProblemKind::UnclosedQuote { .. }))
 }
 
-/// Whether the last line of a block is a fence of the kind of the first, and at least as long.
+/// Whether the last line of a block is a closing fence: the same character as the first, and at least
+/// as long.
 fn is_closed(block: &str) -> bool {
     let mut lines = block.trim_end().lines();
     let fence = lines.next().unwrap_or_default().trim_start();
@@ -150,12 +151,12 @@ fn is_closed(block: &str) -> bool {
     lines.last().is_some_and(|line| closes(line.trim()))
 }
 
-/// The texts between the blocks, with one empty line for each of them.
+/// Joins the texts between the blocks with one empty line in place of each block.
 fn without(reply: &str, blocks: &[Block]) -> String {
     let starts = std::iter::once(0).chain(blocks.iter().map(|block| block.span.end));
     let ends = blocks.iter().map(|block| block.span.start);
     let texts = starts.zip(ends.chain([reply.len()]));
-    // Only empty lines go: spaces before a block can be what makes it a quotation.
+    // Removes only empty lines: spaces before a block can make it a quotation.
     let texts = texts.map(|(start, end)| reply[start..end].trim_end());
     let texts = texts.map(|text| text.trim_start_matches(['\n', '\r']));
     let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();

@@ -1,11 +1,11 @@
-//! Reads flags out of words (S2.39, S2.40, under the rules of X21).
+//! Parses the flags of a command (S2.39, S2.40, under the rules of X21).
 //!
-//! `--flag value`, `--flag=value`, several values make a list, none makes `true`, a repeated flag
-//! continues its list. A word in quotes is always a value, and so is a negative number. With
-//! the table of the page, flags that it does not describe are an error, and a flag takes no more
-//! words than it says; without one, a flag takes every word up to the next.
+//! The forms are `--flag value` and `--flag=value`. Several values make a list, no value makes `true`,
+//! and a repeated flag extends its list. A word in quotes is always a value, and so is a negative
+//! number. If the page has a table of flags, other flags are an error and a flag takes only as many
+//! words as the table allows; without a table, a flag takes every word up to the next flag.
 //!
-//! Not here: whether values are good ones ([`check`](crate::check())), and types: values are texts.
+//! Not here: whether values are valid ([`check`](crate::check())), and types: all values are strings.
 
 use deft_model::{Flag, FlagValue, Object};
 use serde_json::Value;
@@ -13,8 +13,7 @@ use serde_json::Value;
 use crate::problem::{Problem, ProblemKind, StrayReason};
 use crate::split::Word;
 
-/// The flags that the words behind a skill's name give. An empty table describes nothing, so
-/// everything is taken.
+/// Parses the flags in the words after the skill's name. An empty `table` allows any flag.
 pub fn parse_flags(words: &[Word], table: &[Flag]) -> Result<Object, Vec<Problem>> {
     let mut parser = Parser {
         table,
@@ -32,19 +31,19 @@ pub fn parse_flags(words: &[Word], table: &[Flag]) -> Result<Object, Vec<Problem
     }
 }
 
-/// The flag of a table that a name means: `due_before` is `due-before`.
+/// Returns the flag of `table` with this name, treating `due_before` and `due-before` as equal.
 pub(crate) fn described<'t>(table: &'t [Flag], name: &str) -> Option<&'t Flag> {
     let exact = table.iter().find(|flag| flag.name == name);
     exact.or_else(|| table.iter().find(|flag| alike(&flag.name, name)))
 }
 
-/// Equal if hyphens and underscores are the same letter.
+/// Whether two names are equal, treating hyphens and underscores as the same character.
 pub(crate) fn alike(one: &str, other: &str) -> bool {
     let even = |c: char| if c == '-' { '_' } else { c };
     one.chars().map(even).eq(other.chars().map(even))
 }
 
-/// Whether a flag can have this name.
+/// Whether `name` is a valid flag name.
 pub(crate) fn is_flag_name(name: &str) -> bool {
     name.starts_with(char::is_alphanumeric)
         && name
@@ -52,29 +51,29 @@ pub(crate) fn is_flag_name(name: &str) -> bool {
             .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// Whether a word asks for help rather than giving a value. `--help=true` does too: no page has a
-/// flag of this name, so whatever is assigned to it, nothing is to be run.
+/// Whether a word asks for help. `--help=true` does too: no page has a flag `help`, so the command must
+/// not run, whatever value is assigned.
 pub(crate) fn is_help(word: &Word) -> bool {
     let flag = word.text.split('=').next().unwrap_or_default();
     !word.literal && flag.eq_ignore_ascii_case("--help")
 }
 
-/// Whether flags end at this word.
+/// Whether `word` is the `--` that ends the flags.
 pub(crate) fn is_end(word: &Word) -> bool {
     !word.literal && word.text == "--"
 }
 
-/// Where the next value goes.
+/// The destination of the next value.
 enum Destination {
-    /// No flag was given yet.
+    /// No flag was given yet, so a value is an error.
     First,
-    /// To a flag that takes as many as there are.
+    /// A flag that takes any number of values.
     Many(String),
-    /// To a flag that takes one.
+    /// A flag that takes one value.
     One(String),
-    /// Nowhere.
+    /// No flag; a value is an error for this reason.
     Full(StrayReason),
-    /// To a flag that was refused, with which its values go.
+    /// A rejected flag; its values are dropped with it.
     Refused,
 }
 
@@ -141,13 +140,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Without a table, `--due_before` continues the list of `--due-before`.
+    /// Without a table, returns the first spelling used: `--due_before` extends the list of
+    /// `--due-before`.
     fn as_before(&self, name: &str) -> String {
         let before = self.flags.keys().find(|before| alike(before, name));
         before.map_or(name, String::as_str).to_owned()
     }
 
-    /// `--overdue=false` leaves no doubt, so it is understood.
+    /// Sets a presence flag to a given value: `--overdue=false` is unambiguous, so it is accepted.
     fn assign_presence(&mut self, word: &Word, name: String, value: &str) {
         let Some(on) = truth(value) else {
             let kind = ProblemKind::InvalidValue {
@@ -182,7 +182,7 @@ impl Parser<'_> {
         self.problems.push(Problem::at(kind, word.span.clone()));
     }
 
-    /// Puts a value to those that the flag has; without one, the flag is at least there.
+    /// Appends `value` to the values of a flag. `None` sets the flag to `true` if it is not set yet.
     fn add(&mut self, name: &str, value: Option<&str>) {
         let slot = self.flags.entry(name).or_insert(Value::Bool(true));
         let Some(value) = value.map(Value::from) else {
@@ -200,7 +200,7 @@ impl Parser<'_> {
         self.place = Destination::Refused;
     }
 
-    /// A flag to name in a hint: one that must be given, or else the first that takes values.
+    /// Returns a flag to name in a hint: the first required flag, or else the first that takes values.
     fn first_flag(&self) -> Option<String> {
         let mut valued = self
             .table
@@ -226,12 +226,12 @@ fn is_value(word: &Word) -> bool {
     let Some(rest) = word.text.strip_prefix('-') else {
         return true;
     };
-    // `-5`, `-.5` and also `-7d`: without short flags it can be nothing else.
+    // `-5`, `-.5` and `-7d` are values: there are no short flags.
     let digits = rest.strip_prefix('.').unwrap_or(rest);
     word.literal || rest.is_empty() || digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What a word means where true or false is asked for.
+/// Parses a word as a boolean: true, yes, on, 1, false, no, off, 0.
 pub(crate) fn truth(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),

@@ -1,9 +1,9 @@
-//! The older way to call a skill: `use_skill` with JSON (S2.50).
+//! Parses the older form of a skill call: `use_skill` with JSON (S2.50).
 //!
-//! The call is written as a command and read like any other, so both ways end in the same
+//! The call is rewritten as a command line and parsed like one, so both forms give the same
 //! [`Command`](crate::Command), with the same rules and messages.
 //!
-//! Not here: types. A number becomes the text that a command would have, and is cast later.
+//! Not here: types. A number becomes the string that a command line would have, and is cast later.
 
 use deft_model::{Flag, Object};
 use serde_json::Value;
@@ -15,8 +15,8 @@ use crate::route::{Route, route};
 use crate::split::split;
 use crate::validate::text;
 
-/// Reads `{"skill": …, "flags": {…}}`; the seeds also call the second `arguments`. Null and an
-/// empty list give nothing, as no command could either.
+/// Parses `{"skill": …, "flags": {…}}`; the seeds also use the key `arguments` for `flags`. Flags with
+/// null or an empty list are dropped, since a command line cannot express them.
 pub fn from_json(
     call: &Value,
     table: impl FnOnce(&str) -> Result<Vec<Flag>, Problem>,
@@ -37,7 +37,7 @@ fn write_down(call: &Value) -> Result<String, Problem> {
     let mut line = quote(skill.trim());
     for (name, value) in flags(call)? {
         let name = name.trim_start_matches("--");
-        // A program that does not want help may say so.
+        // A program may set `help` to false.
         if name.eq_ignore_ascii_case("help") && is_off(value) {
             continue;
         }
@@ -74,7 +74,7 @@ fn is_off(value: &Value) -> bool {
     }
 }
 
-/// A flag as it is written behind the name of a skill.
+/// Formats a flag as it is written in a command line, with a leading space.
 fn flag(name: &str, value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -84,7 +84,7 @@ fn flag(name: &str, value: &Value) -> String {
             let words: Vec<String> = values.iter().map(word).collect();
             format!(" --{name} {}", join(words.iter().map(String::as_str)))
         }
-        // Only behind `=` does a value reach a flag that stands alone.
+        // `--flag=` is the only way to give a value to a presence flag.
         Value::Bool(false) => format!(" --{name}=false"),
         Value::String(text) if truth(text).is_some() => format!(" --{name}={text}"),
         other @ (Value::Number(_) | Value::String(_) | Value::Object(_)) => {
@@ -93,7 +93,7 @@ fn flag(name: &str, value: &Value) -> String {
     }
 }
 
-/// A list inside a list has no other form than JSON.
+/// Formats one value as a word. A nested list becomes JSON: it has no other form.
 fn word(value: &Value) -> String {
     match value {
         Value::Array(_) => value.to_string(),

@@ -1,13 +1,13 @@
 //! Commands as models write them: `email.send --to bob@co.com --subject "Q1 Report"`.
 //!
-//! The way of a command: a reply is searched for `cmd` blocks ([`extract`]), a block is cut into
-//! lines and words ([`split`]), a line becomes a [`Command`] ([`route`]), its flags are held
-//! against the page ([`check`]) and cast by the schema of a tool ([`cast_by_schema`]). What comes
-//! back is a [`CommandResult`]. The older JSON call takes the same way ([`from_json`]).
+//! Stages: a reply is searched for `cmd` blocks ([`extract`]), a block is split into lines and words
+//! ([`split`]), a line becomes a [`Command`] ([`route`]), its flags are checked against the man page
+//! ([`check`]) and cast by the schema of a tool ([`cast_by_schema`]). The output is a
+//! [`CommandResult`]. The older JSON call passes through the same stages ([`from_json`]).
 //!
-//! Everything here takes values and returns values. Not here: which skills there are (the caller
-//! looks names up), running anything, the code of built-in handlers, a clock (the start of the run
-//! is passed in), and a shell: nothing that is written in a command is ever handed to one.
+//! Pure functions between values; no I/O. Not here: the list of skills (the caller looks names up),
+//! running anything, the code of built-in handlers, a clock (the start of the run is an argument), and
+//! a shell: no part of a command is ever passed to one.
 
 mod check;
 mod extract;

@@ -1,10 +1,10 @@
 //! `{today}`, `{yesterday}` and `{now}` in flags and pages, and `{recipient}` in pages (S2.9).
 //!
-//! Dates are read off the recorded start of the run, so a replay gives the same text; other names
-//! are flags of the command. What is neither stays: `{compiled_digest}` is for a model to fill in,
-//! and `{{ … }}` is a template.
+//! Dates are computed from the recorded start of the run, so a replay gives the same text; other names
+//! are flags of the command. Unknown names stay as written: `{compiled_digest}` is for a model to fill
+//! in, and `{{ … }}` is a template.
 //!
-//! Not here: a clock, and what a page describes.
+//! Not here: a clock, and the content of pages.
 
 use std::borrow::Cow;
 
@@ -15,13 +15,13 @@ use serde_json::Value;
 use crate::flags::alike;
 use crate::validate::text;
 
-/// The text with its dates filled in.
+/// Returns `text` with the date placeholders filled in.
 pub fn fill<'t>(text: &'t str, start: &Zoned) -> Cow<'t, str> {
     replace(text, |name| date(name, start))
 }
 
-/// A page with the dates and the flags of its command filled in. A flag counts before a date, and
-/// one that was not given leaves its braces.
+/// Returns a page with dates and the flags of its command filled in. A flag overrides a date of the
+/// same name; the placeholder of a flag that was not given stays.
 pub fn fill_page<'t>(page: &'t str, start: &Zoned, flags: &Object) -> Cow<'t, str> {
     let flag = |name: &str| {
         let exact = flags.get(name);
@@ -34,7 +34,7 @@ pub fn fill_page<'t>(page: &'t str, start: &Zoned, flags: &Object) -> Cow<'t, st
     replace(page, |name| flag(name).or_else(|| date(name, start)))
 }
 
-/// A value as a page reads it: the items of a list with commas.
+/// Formats a value for a page: list items are separated by commas.
 fn words(value: &Value) -> String {
     match value {
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
@@ -66,7 +66,7 @@ fn replace(text: &str, value: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same in every text of the flags.
+/// Fills in the date placeholders in every string of the flags, at any depth.
 pub fn fill_flags(flags: &mut Object, start: &Zoned) {
     flags
         .values_mut()
@@ -86,7 +86,7 @@ fn fill_value(value: &mut Value, start: &Zoned) {
     }
 }
 
-/// The name between single braces, and where it ends.
+/// Returns the name between single braces and the offset after the closing brace.
 fn placeholder(text: &str, open: usize) -> Option<(&str, usize)> {
     let inner = &text[open + 1..];
     let length = inner.find(['{', '}'])?;

@@ -1,145 +1,146 @@
-//! What can be wrong with a command: a stable code, exact data, a sentence and a remedy.
+//! The problems of a command: a stable code, exact data, a sentence and a hint.
 //!
-//! The first five codes are those of the seeds (S2.44). Not here: how problems are printed, and
-//! lines and columns, which the caller with the text computes from a span.
+//! The first five codes come from the seeds (S2.44). Not here: how problems are printed, and line and
+//! column numbers, which the caller computes from a span.
 
 use std::fmt;
 use std::ops::Range;
 
 use deft_model::{Choice, ProblemCode};
 
-/// One thing that is wrong with a command.
+/// One problem in a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// The kind of problem, with its data.
     pub kind: ProblemKind,
-    /// Where, as a byte range of the text that was split; unknown once flags are values.
+    /// The byte range in the text that was split; `None` for problems found after the flags became
+    /// values.
     pub span: Option<Range<usize>>,
 }
 
-/// What is wrong, with its data.
+/// A kind of problem, with its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// Flags that must be given are not.
+    /// Required flags are missing.
     MissingFlags {
-        /// All of them, in the order of the page.
+        /// All missing flags, in the order of the page.
         flags: Vec<String>,
     },
-    /// A value outside a closed set.
+    /// A value is not in a closed set.
     InvalidValue {
         /// The flag.
         flag: String,
-        /// What was given.
+        /// The value given.
         value: String,
-        /// What can be given.
+        /// The allowed values.
         allowed: Vec<String>,
     },
-    /// Values outside a closed set, in a list.
+    /// Values of a list are not in a closed set.
     InvalidValues {
         /// The flag.
         flag: String,
-        /// Those that do not fit.
+        /// The values that are not allowed.
         values: Vec<String>,
-        /// What can be given.
+        /// The allowed values.
         allowed: Vec<String>,
     },
-    /// A value that cannot be read as what the flag takes.
+    /// A value cannot be parsed as the type that the flag takes.
     InvalidType {
         /// The flag.
         flag: String,
-        /// What was given.
+        /// The value given.
         value: String,
-        /// What it should be, as in `integer` or `date (YYYY-MM-DD)`.
+        /// The expected type, such as `integer` or `date (YYYY-MM-DD)`.
         expected: String,
     },
     /// No skill has this name.
     UnknownSkill {
-        /// What was written.
+        /// The name as written.
         name: String,
-        /// What was probably meant.
+        /// The most similar name of a skill.
         near: Option<String>,
     },
-    /// A flag that takes a value was given without one.
+    /// A flag that needs a value has none.
     MissingValue {
         /// The flag.
         flag: String,
     },
-    /// A flag that takes one value was given several.
+    /// A flag that takes one value has several.
     TooManyValues {
         /// The flag.
         flag: String,
-        /// What was given.
+        /// The values given.
         values: Vec<String>,
     },
     /// The page does not describe this flag.
     UnknownFlag {
-        /// What was written, without dashes.
+        /// The name as written, without dashes.
         flag: String,
-        /// The flags that there are.
+        /// The flags that the page describes.
         known: Vec<String>,
     },
-    /// A word that belongs to no flag.
+    /// A word belongs to no flag.
     StrayPositional {
         /// The word.
         word: String,
         /// Why no flag takes it.
         stray: StrayReason,
     },
-    /// One dash: the seeds have no short flags.
+    /// A flag with one dash: there are no short flags.
     ShortFlag {
-        /// What was written.
+        /// The word as written.
         word: String,
-        /// The only flag that begins with this letter.
+        /// The flag that begins with these letters, if exactly one does.
         near: Option<String>,
     },
-    /// Two dashes and no name behind them.
+    /// Two dashes without a valid name after them.
     InvalidFlag {
-        /// What was written.
+        /// The word as written.
         word: String,
     },
-    /// A quote that is never closed.
+    /// A quote is not closed.
     UnclosedQuote {
         /// `"` or `'`.
         quote: char,
-        /// The beginning of what stands behind it.
+        /// The first characters after the quote.
         before: String,
     },
-    /// A backslash with nothing behind it.
+    /// A backslash at the end of the text.
     UnfinishedEscape,
-    /// A quote that a word processor made.
+    /// A typographic quote, as word processors write it.
     CurlyQuote {
         /// The quote.
         quote: char,
     },
-    /// Something that only a shell understands (S2.51).
+    /// Syntax that only a shell understands (S2.51).
     ShellSyntax {
         /// The operator.
         operator: &'static str,
     },
-    /// A `cmd` block that is never closed: the reply was cut off.
+    /// A `cmd` block is not closed: the reply was cut off.
     UnclosedBlock,
-    /// There is no command.
+    /// The command is empty.
     Empty,
     /// The command does not begin with the name of a skill.
     NoSkill {
-        /// What it begins with.
+        /// The first word.
         word: String,
     },
-    /// `get_skill` was asked for several things.
+    /// `get_skill` was called with more than one topic.
     ExtraTopic {
-        /// The first word too many.
+        /// The first extra word.
         word: String,
     },
-    /// deft has no such handler in this version, so the command cannot be run.
+    /// This version of deft does not have the handler, so the command cannot run.
     MissingHandler {
         /// The skill.
         skill: String,
         /// Its handler.
         handler: String,
     },
-    /// A call in JSON that is not `{skill, flags}`.
+    /// A JSON call that is not `{skill, flags}`.
     InvalidCall {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -147,15 +148,15 @@ pub enum ProblemKind {
 /// Why no flag takes a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrayReason {
-    /// No flag stands before it; one that could.
+    /// No flag precedes it; the value is a flag that could.
     First(Option<String>),
-    /// The flag before it takes no value.
+    /// The preceding flag takes no value.
     TakesNone(String),
-    /// The flag before it takes one value, and has it.
+    /// The preceding flag takes one value and already has it.
     TakesOne(String),
-    /// The flag before it has its value behind `=`.
+    /// The preceding flag already has its value after `=`.
     Assigned(String),
-    /// It stands behind `--`.
+    /// The word comes after `--`.
     Ended,
 }
 
@@ -166,7 +167,7 @@ impl From<ProblemKind> for Problem {
 }
 
 impl Problem {
-    /// No skill has this name; the caller may know what was meant.
+    /// Returns the problem of an unknown skill; `near` is the most similar name.
     pub fn unknown_skill(name: impl Into<String>, near: Option<String>) -> Self {
         let name = name.into();
         ProblemKind::UnknownSkill { name, near }.into()
@@ -179,17 +180,17 @@ impl Problem {
         }
     }
 
-    /// A word for programs, which never changes.
+    /// Returns the code as a word for programs; it never changes.
     pub fn code(&self) -> &'static str {
         self.problem_code().word()
     }
 
-    /// The same, to decide on.
+    /// Returns the code as an enum.
     pub fn problem_code(&self) -> ProblemCode {
         self.kind.code()
     }
 
-    /// What to do about it.
+    /// Returns a hint for fixing the problem; `None` if the message suffices.
     pub fn hint(&self) -> Option<String> {
         self.kind.hint()
     }

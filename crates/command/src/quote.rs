@@ -1,9 +1,9 @@
-//! Writes words so that [`split`](crate::split()) reads them back.
+//! Quotes words for [`split`](crate::split()), which reads them back unchanged.
 //!
-//! Not here: quoting for a real shell, which gives other characters a meaning.
+//! Not here: quoting for a real shell, which has more special characters.
 
-/// A value as it is written in a command: bare when nothing in it means anything, else in double
-/// quotes. What begins with a dash is quoted too, so that it stays a value.
+/// Quotes a value for a command: bare if no character is special, else in double quotes. A value that
+/// begins with a dash is quoted too, so it is not parsed as a flag.
 pub fn quote(word: &str) -> String {
     if is_plain(word) {
         return word.to_owned();
@@ -20,7 +20,7 @@ pub fn quote(word: &str) -> String {
     out
 }
 
-/// Several values in a row.
+/// Quotes several values and joins them with spaces.
 pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<String> = words.into_iter().map(quote).collect();
     words.join(" ")

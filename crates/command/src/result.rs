@@ -1,4 +1,4 @@
-//! What a command gives back (S2.46), to programs and to models.
+//! The result of a command (S2.46), for programs and for models.
 //!
 //! Not here: running commands, and the record of a run, which holds more.
 
@@ -13,30 +13,30 @@ use crate::problem::Problem;
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandResult {
-    /// Whether it worked.
+    /// Whether the command succeeded.
     pub status: CommandStatus,
-    /// What there is to read.
+    /// The text of the result.
     pub content: String,
-    /// What it changed, as words such as `skill_created`.
+    /// What the command changed, as words such as `skill_created`.
     #[serde(default)]
     pub side_effects: Vec<String>,
-    /// More about it.
+    /// Further data.
     #[serde(default)]
     pub metadata: Object,
 }
 
-/// Whether a command worked.
+/// Whether a command succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandStatus {
-    /// It did.
+    /// The command succeeded.
     Ok,
-    /// It did not.
+    /// The command failed.
     Error,
 }
 
 impl CommandResult {
-    /// A command that worked.
+    /// Returns the result of a successful command.
     pub fn ok(content: impl Into<String>) -> Self {
         Self {
             status: CommandStatus::Ok,
@@ -46,7 +46,8 @@ impl CommandResult {
         }
     }
 
-    /// A page without a handler: the model that asked follows it (S2.47).
+    /// Returns a page without a handler: the model that wrote the command follows the page itself
+    /// (S2.47).
     pub fn template(page: impl Into<String>) -> Self {
         let mut result = Self::ok(page);
         let metadata = [
@@ -58,8 +59,8 @@ impl CommandResult {
         result
     }
 
-    /// A command that was not run because of these. The content says everything that a model needs
-    /// to write it better.
+    /// Returns the result of a command that was rejected because of `problems`. The content has
+    /// everything that a model needs to correct the command.
     pub fn refused(problems: &[Problem]) -> Self {
         let sentence = |problem: &Problem| match problem.hint() {
             Some(hint) => format!("error ({}): {problem}\nhint: {hint}", problem.code()),
@@ -76,8 +77,8 @@ impl CommandResult {
         result
     }
 
-    /// What a handler gave. One that answers in the form of a result is taken at its word; anything
-    /// else is the content of a command that worked.
+    /// Converts the output of a handler. An object in the form of a [`CommandResult`] is used as it is;
+    /// anything else is the content of a successful command.
     pub fn from_output(output: &Value) -> Self {
         Self::from_contract(output).unwrap_or_else(|| {
             Self::ok(match output {
@@ -109,8 +110,8 @@ impl fmt::Display for CommandStatus {
     }
 }
 
-/// The text that a model reads: the status, whatever else is known, an empty line and the content.
-/// The errors of a refused command are its content, so they are not said twice.
+/// The text that a model reads: the status, side effects and metadata, an empty line and the content.
+/// The `errors` of a rejected command are already in its content, so they are left out.
 impl fmt::Display for CommandResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "status: {}", self.status)?;
@@ -119,7 +120,7 @@ impl fmt::Display for CommandResult {
         }
         for (name, value) in self.metadata.iter().filter(|(name, _)| *name != "errors") {
             match value {
-                // A text with line ends could pretend to be another line of the head.
+                // A text with line breaks could fake another header line.
                 Value::String(text) if !text.contains(char::is_control) => {
                     writeln!(f, "{name}: {text}")?;
                 }

@@ -1,7 +1,7 @@
-//! A line becomes a command: which skill, which flags, or a question about skills (S2.41).
+//! Turns a line into a command with a skill and flags, or into a question about skills (S2.41).
 //!
-//! Not here: which skills there are. The caller looks the name up and hands back the flags of its
-//! page, or says that there is none. Nothing is validated beyond the shape of the flags.
+//! Not here: the list of skills. The caller looks the name up and returns the flags of its page, or an
+//! error if the skill is unknown. Only the shape of the flags is validated.
 
 use deft_model::{Flag, Object};
 
@@ -9,35 +9,35 @@ use crate::flags::{is_end, is_help, parse_flags};
 use crate::problem::{Problem, ProblemKind};
 use crate::split::{Line, Word};
 
-/// A command, read but not checked.
+/// A parsed command, not yet checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The skill.
+    /// The skill's name.
     pub skill_name: String,
-    /// What was given: texts, lists of texts, or true. Empty when help is asked for.
+    /// The flags given: strings, lists of strings, or true. Empty if help is asked for.
     pub flags: Object,
     /// The command as it was written.
     pub raw: String,
-    /// The words behind the name, as they were read.
+    /// The words after the name, without their quotes.
     pub rest_tokens: Vec<String>,
-    /// The page is wanted, and nothing is to be run.
+    /// Whether the command only asks for the page; it must not run.
     pub help: bool,
 }
 
-/// What a line asks for.
+/// What a line asks for: a page or list of skills, or to run a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// `get_skill`, with what stands behind it, or nothing for all domains.
+    /// `get_skill` with its topic; an empty topic asks for all domains.
     GetSkill {
-        /// A domain, a skill, a domain with `.all`, or a tag behind `tag:`.
+        /// A domain, a skill, a domain followed by `.all`, or a tag after `tag:`.
         topic: String,
     },
-    /// A skill.
+    /// A command that runs a skill or asks for its page.
     Command(Command),
 }
 
-/// What a line asks for. `table` is called with the name of a skill that is to be run, and gives
-/// the flags of its page, or [`Problem::unknown_skill`].
+/// Parses a line. `table` is called with the name of a skill that is to run, and returns the flags of
+/// its page, or [`Problem::unknown_skill`].
 pub fn route(
     line: &Line,
     table: impl FnOnce(&str) -> Result<Vec<Flag>, Problem>,
@@ -72,12 +72,14 @@ pub fn route(
     Ok(Route::Command(command))
 }
 
-/// `--help` anywhere before `--`: who asks for the page wants nothing to happen (S2.71).
+/// Whether `--help` occurs before `--`: a caller that asks for the page does not want to run the skill
+/// (S2.71).
 fn asks_for_help(rest: &[Word]) -> bool {
     rest.iter().take_while(|word| !is_end(word)).any(is_help)
 }
 
-/// The topic of `get_skill`, `get_skill: X`, `get_skill:X`, `get_skill X` and `get_skill --tag X`.
+/// Returns the topic of `get_skill`, `get_skill: X`, `get_skill:X`, `get_skill X` or `get_skill --tag
+/// X`.
 fn get_skill(first: &Word, rest: &[Word]) -> Option<Result<String, Problem>> {
     let behind = first.text.strip_prefix("get_skill")?;
     let behind = match behind.strip_prefix(':') {

@@ -1,10 +1,10 @@
-//! Casts the flags of a command by the JSON Schema of the tool that they go to.
+//! Casts the flags of a command by the JSON Schema of the tool that receives them.
 //!
-//! On a command line everything is text; what it stands for is what the tool takes. A text stays
-//! one wherever the tool takes texts too, or does not say what it takes.
+//! On a command line every value is a string; the tool's schema decides what it becomes. A value stays
+//! a string wherever the tool accepts strings or has no type.
 //!
-//! Not here: a validator. Lengths, patterns and required arguments are checked where the tool is
-//! called; here is only what can be said in terms of flags.
+//! Not here: full validation. Lengths, patterns and required arguments are checked where the tool is
+//! called; this module reports only problems that can be expressed in terms of flags.
 
 use deft_model::Object;
 use serde_json::{Number, Value};
@@ -13,7 +13,7 @@ use crate::flags::{alike, truth};
 use crate::problem::{Problem, ProblemKind};
 use crate::validate::{invalid_type, text};
 
-/// The arguments of a tool that flags stand for.
+/// Converts flags to the arguments of a tool, or returns all problems.
 pub fn cast_by_schema(flags: Object, schema: &Value) -> Result<Object, Vec<Problem>> {
     let schema = Schema {
         root: schema,
@@ -46,21 +46,21 @@ pub fn cast_by_schema(flags: Object, schema: &Value) -> Result<Object, Vec<Probl
     }
 }
 
-/// The types of JSON, in the order in which a text is tried as each.
+/// The JSON types, in the order in which a string is tried as each.
 const TYPES: [&str; 7] = [
     "string", "integer", "number", "boolean", "array", "object", "null",
 ];
 
-/// How many references and branches are followed; a schema may refer to itself.
+/// The maximum number of references and branches to follow; a schema may refer to itself.
 const MOST: usize = 64;
 
-/// A schema inside the schema of a tool.
+/// A subschema of the schema of a tool.
 #[derive(Clone, Copy)]
 struct Schema<'s> {
     root: &'s Value,
     here: &'s Value,
-    /// It is of the items of a list. A list inside a list is the tool's business, so that a schema
-    /// that refers to itself ends somewhere.
+    /// Whether this is the schema of list items. A nested list is passed to the tool unchanged, so that
+    /// a schema that refers to itself does not recurse forever.
     inner: bool,
 }
 
@@ -82,7 +82,7 @@ impl<'s> Schema<'s> {
         self.resolved().here.get("additionalProperties") == Some(&Value::Bool(false))
     }
 
-    /// The property that a flag means: `--due-before` is `due_before`.
+    /// Returns the property for a flag: `--due-before` is `due_before`.
     fn property(self, flag: &str) -> Option<(&'s str, Self)> {
         let properties = self.properties()?;
         let found = properties
@@ -91,7 +91,8 @@ impl<'s> Schema<'s> {
         found.map(|(name, schema)| (name.as_str(), self.at(schema)))
     }
 
-    /// Follows `$ref` within the tool's schema; one that leads nowhere says nothing.
+    /// Follows `$ref` within the tool's schema. A dangling reference becomes null, which accepts any
+    /// value.
     fn resolved(self) -> Self {
         let mut schema = self;
         for _ in 0..MOST {
@@ -106,7 +107,7 @@ impl<'s> Schema<'s> {
         schema
     }
 
-    /// The branches of `anyOf` and `oneOf`, or the schema itself.
+    /// Returns the branches of `anyOf` and `oneOf`, or the schema itself.
     fn branches(self) -> Vec<Self> {
         let mut waiting = vec![self];
         let mut found = Vec::new();
@@ -128,17 +129,17 @@ impl<'s> Schema<'s> {
     fn alternatives(self) -> Option<&'s Vec<Value>> {
         let branches = |word: &str| self.here.get(word)?.as_array();
         let any = branches("anyOf").or_else(|| branches("oneOf"));
-        // Generators wrap a single reference so, to put a description beside it.
+        // Generators use `allOf` with one reference to put a description beside it.
         any.or_else(|| branches("allOf").filter(|all| all.len() == 1))
     }
 
-    /// What a value becomes in one of the branches; the first problem if it fits in none.
+    /// Casts `value` by the first branch that accepts it; the first problem if none does.
     fn cast(self, flag: &str, value: Value) -> Result<Value, Problem> {
         if self.inner && (value.is_array() || value.is_object()) {
             return Ok(value);
         }
         let mut branches = self.branches();
-        // A text is left alone if any branch takes it, or any branch takes everything.
+        // Branches that accept strings come first, so that a string stays unchanged where possible.
         branches.sort_by_key(|branch| !branch.takes_texts());
         let mut first = None;
         for branch in branches {
@@ -167,7 +168,7 @@ impl<'s> Schema<'s> {
             .find_map(|kind| self.cast_to(kind, flag, value).transpose());
         match cast {
             Some(value) => self.one_of(flag, value?),
-            // `true` is what a flag without a value is.
+            // A flag without a value is `true`.
             None if *value == Value::Bool(true) => {
                 let flag = flag.to_owned();
                 Err(ProblemKind::MissingValue { flag }.into())
@@ -176,7 +177,7 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// The value as this type, if it can be read so.
+    /// Parses the value as this type; `None` if it cannot be.
     fn cast_to(self, kind: &str, flag: &str, value: &Value) -> Result<Option<Value>, Problem> {
         if has_type(value, kind) && kind != "array" {
             return Ok(Some(value.clone()));
@@ -199,7 +200,7 @@ impl<'s> Schema<'s> {
         })
     }
 
-    /// A list of what was given: each value cast, one value alone as a list of one, or JSON text.
+    /// Casts to a list: each item of a list, the items of a JSON text, or one value as a list of one.
     fn cast_to_list(self, flag: &str, value: &Value) -> Result<Option<Value>, Problem> {
         let values = match value {
             Value::Bool(true) => return Ok(None),
@@ -229,7 +230,7 @@ impl<'s> Schema<'s> {
         let Some(allowed) = self.allowed() else {
             return Ok(value);
         };
-        // Without a type, `5` may be the text or the number, whichever is listed.
+        // Without a type, `5` may be the string or the number, whichever is listed.
         let is = |listed: &&&Value| **listed == &value || text(listed) == text(&value);
         match allowed.iter().find(is) {
             Some(listed) => Ok((*listed).clone()),
@@ -249,7 +250,7 @@ impl<'s> Schema<'s> {
         Some(self.here.get("enum")?.as_array()?.iter().collect())
     }
 
-    /// The types that the schema names; none when it does not say.
+    /// Returns the types that the schema names; empty if it names none.
     fn types(self) -> Vec<&'static str> {
         let named = self.here.get("type");
         let accepted = |kind: &&&str| match named {
@@ -266,7 +267,8 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// All values, or one problem for the list: those outside a closed set are told together.
+/// Returns all values, or one problem for the whole list: values outside a closed set are reported
+/// together.
 fn together(cast: Vec<Result<Value, Problem>>) -> Result<Vec<Value>, Problem> {
     let single = cast.len() == 1;
     let mut outside: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
-//! Problems in words: the sentences and the remedies.
+//! The messages and hints of problems.
 //!
-//! Messages are lower case, name values in backticks and stay on one line whatever the value is.
-//! Not here: codes and data, which programs read instead.
+//! Messages are lower case, put values in backticks and stay on one line for any value. Not here: codes
+//! and data, which programs read instead.
 
 use std::fmt;
 
@@ -155,7 +155,7 @@ impl StrayReason {
 }
 
 fn one_of(value: &str, allowed: &[String]) -> String {
-    // Of two numbers, or two letters, one is not a slip for the other.
+    // Short words and numbers are rarely typos of each other, so no suggestion.
     let is_word = value.chars().count() > 2 && value.parse::<f64>().is_err();
     let near = nearest(value, allowed.iter().map(String::as_str)).filter(|_| is_word);
     did_you_mean(near, "").unwrap_or_else(|| format!("one of {}", listed(allowed)))
@@ -173,7 +173,7 @@ fn unclosed(quote: char) -> String {
     }
 }
 
-/// How a value of a type is written, where its name does not say so.
+/// Returns a hint how to write a value of this type, where the type's name does not tell.
 fn form(flag: &str, expected: &str) -> Option<String> {
     match expected {
         "boolean" => Some("write `true` or `false`".to_owned()),
@@ -191,10 +191,10 @@ fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// The most names that a message lists.
+/// The maximum number of names that a message lists.
 const MOST: usize = 20;
 
-/// `a`, `b` and `c`.
+/// Formats words as `a`, `b` and `c`.
 fn list(words: &[String], dashes: &str, and: &str) -> String {
     let shown = marked(words, dashes);
     match shown.split_last() {
@@ -203,7 +203,7 @@ fn list(words: &[String], dashes: &str, and: &str) -> String {
     }
 }
 
-/// `a`, `b`, `c`, to choose from.
+/// Formats words as `a`, `b`, `c`.
 fn listed(words: &[String]) -> String {
     marked(words, "").join(", ")
 }
@@ -219,7 +219,7 @@ fn marked(words: &[String], dashes: &str) -> Vec<String> {
     shown
 }
 
-/// A value as messages show it: one line, not too long.
+/// Shortens a value for messages: one line, at most 60 characters.
 pub(crate) fn shown(value: &str) -> String {
     const WIDTH: usize = 60;
     let mut out: String = value.chars().take(WIDTH).map(plain).collect();

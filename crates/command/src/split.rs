@@ -1,13 +1,13 @@
-//! Cuts a text into commands and commands into words, as a shell would (S2.38).
+//! Splits a text into commands and commands into words, like a shell (S2.38).
 //!
-//! A command ends with its line, but a quoted value may span lines, so the text is read as a whole.
-//! Inside `'…'` everything is plain; inside `"…"` a backslash escapes `"`, `\`, `$` and a backtick;
-//! outside it escapes anything, and joins lines. A line that begins with `#` is a comment; `#` means
-//! nothing anywhere else.
+//! A command ends with its line, but a quoted value may span lines, so the whole text is scanned.
+//! Inside `'…'` no character is special; inside `"…"` a backslash escapes `"`, `\`, `$` and a backtick;
+//! outside quotes it escapes any character, and at the end of a line it joins the next line. A line
+//! that begins with `#` is a comment; elsewhere `#` is not special.
 //!
 //! Not here: variables, globs, pipes, redirections, substitutions. In quotes they are plain text;
-//! bare, they are an error, because their author expects something that will not happen
-//! (S2.51). Our own reader instead of `shlex`: it has to know places and what was quoted.
+//! unquoted, they are an error, because the author expects an effect that would not happen (S2.51). Not
+//! `shlex`, because it reports neither spans nor which characters were quoted.
 
 use std::ops::Range;
 
@@ -19,9 +19,10 @@ use crate::sentence::shown;
 pub struct Word {
     /// The word without its quotes.
     pub text: String,
-    /// Its place in the text, quotes included.
+    /// The byte range of the word in the text, quotes included.
     pub span: Range<usize>,
-    /// It begins inside quotes or with an escape, so it is a value whatever its first letters are.
+    /// Whether the word begins with a quote or an escape, so it is a value even if it looks like a
+    /// flag.
     pub literal: bool,
 }
 
@@ -32,18 +33,18 @@ pub struct Line {
     pub words: Vec<Word>,
     /// The command as it was written.
     pub raw: String,
-    /// Its place in the text.
+    /// The byte range of the command in the text.
     pub span: Range<usize>,
 }
 
-/// The commands of a text, in order. A command that cannot be read does not hide the others, except
-/// that it is unknown what follows a quote that is never closed.
+/// Splits a text into its commands, in order. A command that cannot be parsed does not affect the
+/// others, except that an unclosed quote ends the parsing.
 pub fn split(text: &str) -> Vec<Result<Line, Problem>> {
     let mut scanner = Scanner { text, at: 0 };
     std::iter::from_fn(|| scanner.line()).collect()
 }
 
-/// Stands in for a character that was quoted or escaped, which is no operator.
+/// Replaces a quoted or escaped character in [`Draft::bare`], so it cannot be an operator.
 const QUOTED: char = '\0';
 
 struct Scanner<'t> {
@@ -51,7 +52,7 @@ struct Scanner<'t> {
     at: usize,
 }
 
-/// A word while it is read: its text, and the same with quoted characters blotted out.
+/// A word being read: its text, and a copy in which quoted characters are [`QUOTED`].
 #[derive(Default)]
 struct Draft {
     text: String,
@@ -84,7 +85,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Goes to the first word of the next command; `None` at the end of the text.
+    /// Advances to the first word of the next command; `None` at the end of the text.
     fn skip_to_command(&mut self) -> Option<()> {
         loop {
             match self.peek()? {
@@ -101,7 +102,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Skips blanks and joined lines; false at the end of the command.
+    /// Skips blanks and joined lines; returns false at the end of the command.
     fn skip_blanks(&mut self) -> bool {
         loop {
             self.skip_while(|c| c.is_whitespace() && c != '\n');
@@ -112,7 +113,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A word, and what is wrong with it if nothing stops the reading there.
+    /// Reads a word, and its problem if the following words can still be read.
     fn word(&mut self) -> Result<(Word, Option<Problem>), Problem> {
         let start = self.at;
         let mut draft = Draft::default();
@@ -188,7 +189,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The place is the quote with the rest of its line; the text may be long.
+    /// The span covers the quote and the rest of its line only; the text may be long.
     fn unclosed(&self, quote: char) -> Problem {
         let rest = self.rest();
         let line = rest.lines().next().unwrap_or(rest);
@@ -214,7 +215,7 @@ impl Scanner<'_> {
     }
 }
 
-/// The length of a backslash with a line end behind it.
+/// Returns the length of a backslash followed by a line break.
 fn joined_line(rest: &str) -> Option<usize> {
     let rest = rest.strip_prefix('\\')?;
     if rest.starts_with('\n') {
@@ -234,7 +235,8 @@ impl Draft {
         if let Some(operator) = operator(&self.bare) {
             return Some(ProblemKind::ShellSyntax { operator });
         }
-        // `--subject=“Q1` or `“Q1`; inside a word it may be an apostrophe.
+        // A quote inside a word may be an apostrophe, so only the start of the word or value counts:
+        // `“Q1` or `--subject=“Q1`.
         let value = match self.bare.strip_prefix("--") {
             Some(flag) => flag.split_once('=')?.1,
             None => &self.bare,
@@ -244,8 +246,8 @@ impl Draft {
     }
 }
 
-/// The shell operator that a word is, begins with or ends with. Inside a word, as in `a|b` and
-/// `?x=1&y=2`, they are text: models write addresses and patterns without quotes.
+/// Returns the shell operator that a word is, begins with or ends with. Operators inside a word, as in
+/// `a|b` and `?x=1&y=2`, are text: models write URLs and patterns without quotes.
 fn operator(bare: &str) -> Option<&'static str> {
     const LEADING: [&str; 9] = ["&&", "||", ">>", "<<", "2>", "|", "&", ";", ">"];
     const TRAILING: [&str; 5] = ["&&", "||", "|", "&", ";"];

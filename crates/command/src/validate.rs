@@ -1,7 +1,7 @@
 //! Helpers for handlers that check their own flags (S2.43).
 //!
-//! Each does one thing to one flag and says nothing about a flag that was not given. Not here: the
-//! page of the skill, which [`check`](crate::check()) reads.
+//! Each checks or changes one flag and ignores a flag that was not given. Not here: the man page of the
+//! skill, which [`check`](crate::check()) reads.
 
 use deft_model::Object;
 use jiff::civil::Date;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::problem::{Problem, ProblemKind};
 
-/// All of these flags must be given.
+/// Checks that all flags in `names` are given.
 pub fn require(flags: &Object, names: &[&str]) -> Result<(), Problem> {
     let missing = names.iter().filter(|name| !flags.contains_key(**name));
     let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
@@ -20,7 +20,7 @@ pub fn require(flags: &Object, names: &[&str]) -> Result<(), Problem> {
     }
 }
 
-/// A flag, or each value of its list, must be one of these.
+/// Checks that a flag, or each value of its list, is in `allowed`.
 pub fn validate_enum(
     flags: &Object,
     name: &str,
@@ -61,7 +61,7 @@ pub fn validate_enum(
     }
 }
 
-/// Turns a flag into a whole number, and returns it.
+/// Converts a flag to an integer in place, and returns it; `None` if the flag is not given.
 pub fn cast_integer(flags: &mut Object, name: &str) -> Result<Option<i64>, Problem> {
     let Some(value) = flags.get_mut(name) else {
         return Ok(None);
@@ -79,21 +79,21 @@ pub fn cast_integer(flags: &mut Object, name: &str) -> Result<Option<i64>, Probl
     Ok(Some(number))
 }
 
-/// Reads a flag as a date of the form YYYY-MM-DD, and returns it. The flag stays a text: JSON has
-/// no dates.
+/// Parses a flag as a date of the form YYYY-MM-DD; `None` if the flag is not given. The flag stays a
+/// string: JSON has no dates.
 pub fn cast_date(flags: &Object, name: &str) -> Result<Option<Date>, Problem> {
     let value = flags.get(name);
     value.map(|value| date(name, value)).transpose()
 }
 
-/// The date that a value of a flag is.
+/// Parses a flag's value as a date.
 pub(crate) fn date(flag: &str, value: &Value) -> Result<Date, Problem> {
     let date = value.as_str().filter(|text| is_dashed(text));
     let date = date.and_then(|text| text.parse::<Date>().ok());
     date.ok_or_else(|| invalid_type(flag, value, "date (YYYY-MM-DD)"))
 }
 
-/// The parser of dates would also take a time, and drop it.
+/// Whether `text` has the form YYYY-MM-DD: jiff's parser would also accept a time, and drop it.
 fn is_dashed(text: &str) -> bool {
     let form = |(at, c): (usize, u8)| match at {
         4 | 7 => c == b'-',
@@ -102,14 +102,14 @@ fn is_dashed(text: &str) -> bool {
     text.len() == 10 && text.bytes().enumerate().all(form)
 }
 
-/// Gives flags that were not given their defaults.
+/// Sets flags that were not given to their defaults.
 pub fn apply_defaults(flags: &mut Object, defaults: &Object) {
     for (name, value) in defaults {
         flags.entry(name).or_insert_with(|| value.clone());
     }
 }
 
-/// The problem of a value that is of another type.
+/// Returns the problem of a value with the wrong type.
 pub(crate) fn invalid_type(flag: &str, value: &Value, expected: &str) -> Problem {
     ProblemKind::InvalidType {
         flag: flag.to_owned(),
@@ -119,7 +119,7 @@ pub(crate) fn invalid_type(flag: &str, value: &Value, expected: &str) -> Problem
     .into()
 }
 
-/// A value as it would be written in a command.
+/// Formats a value as it would be written in a command.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,11 +1,12 @@
-//! Whether this process can show messages and pages on a desktop, and by which program.
+//! The programs that show messages and web pages on the desktop of this host, if it has one.
 
 use deft_tools::desktop::Notifier;
 
 use crate::env;
 use crate::host::{find_program, start_program};
 
-/// Opens an address in the browser of the person, and does not wait for it; false without a desktop.
+/// Opens `url` in the user's browser without waiting for it. Returns false if there is no desktop or the
+/// browser cannot be started.
 pub fn open_in_browser(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") {
         find_program("open")
@@ -20,7 +21,7 @@ fn has_desktop() -> bool {
     display.into_iter().any(|name| env::get(name).is_some())
 }
 
-/// The program that shows messages on the desktop of this host; none without a desktop.
+/// Returns the program that shows notifications on the desktop of this host; `None` without a desktop.
 pub fn notifier() -> Option<Notifier> {
     if cfg!(target_os = "macos") {
         return find_program("osascript").map(Notifier::Osascript);

@@ -1,4 +1,4 @@
-//! The folder of a home on disk: how it is made, and where its configuration is.
+//! Creates a home folder on disk, writes its files, and restricts them to their owner.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::replace::{Access, replace};
 use deft_wire::{Done, Failure};
 
-/// The configuration of a home.
+/// Returns the path of the configuration file of `home`.
 pub fn config_file(home: &Path) -> PathBuf {
     home.join("config.toml")
 }
 
-/// A home, made if need be; only its owner may look inside.
+/// Creates the home folder if it does not exist; only its owner can open it.
 pub fn ensure_home(home: &Path) -> Done<()> {
     create_private_folder(home)
 }
 
-/// A folder that only its owner may look inside, made if need be. One that exists stays as it is.
+/// Creates a folder that only its owner can open. An existing folder is not changed.
 pub(crate) fn create_private_folder(path: &Path) -> Done<()> {
     if path.is_dir() {
         return Ok(());
@@ -42,43 +42,43 @@ pub fn lock_edits(home: &Path) -> EditLock {
     }
 }
 
-/// Writes a file that only its owner may read, also where others could read the one before it.
+/// Writes a file that only its owner can read, even if others could read the file it replaces.
 pub fn write_private(path: &Path, text: &str) -> Done<()> {
     replace(path, text, Access::Owner).map_err(|problem| Failure::file(path, "write", &problem))
 }
 
-/// Puts a whole new file in the place of an old one; who may read it stays as it is.
+/// Replaces the whole content of a file and keeps its permissions.
 pub fn replace_file(path: &Path, text: &str) -> Done<()> {
     replace(path, text, Access::Keep).map_err(|problem| Failure::file(path, "write", &problem))
 }
 
-/// Whether anyone but the owner may read or change a file.
+/// Whether users other than the owner can read or change a file.
 #[cfg(unix)]
 pub fn is_open_to_others(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
 }
 
-/// Whether anyone but the owner may read or change a file.
+/// Whether users other than the owner can read or change a file; always false on this platform.
 #[cfg(not(unix))]
 pub fn is_open_to_others(_: &Path) -> bool {
     false
 }
 
-/// Takes a file away from everyone but its owner.
+/// Restricts a file to its owner.
 #[cfg(unix)]
 pub fn make_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
-/// Takes a file away from everyone but its owner.
+/// Restricts a file to its owner; does nothing on this platform.
 #[cfg(not(unix))]
 pub fn make_private(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its parents.
 pub fn create_folder(path: &Path) -> Done<()> {
     fs::create_dir_all(path).map_err(|problem| Failure::file(path, "create", &problem))
 }

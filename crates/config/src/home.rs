@@ -1,4 +1,4 @@
-//! The folder that holds everything.
+//! The home folder, with the configuration, skills, agents and database of one user.
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +12,19 @@ use crate::paths::resolve;
 use crate::settings::{Config, Problem};
 use crate::{env, zone};
 
-/// The home and what its configuration says.
+/// A home folder and its configuration.
 #[derive(Debug)]
 pub struct Home {
-    /// Its folder.
+    /// The folder.
     pub path: PathBuf,
-    /// What its `config.toml` and the environment say.
+    /// The settings of its `config.toml` and of the environment.
     pub config: Config,
-    /// Settings that could not be read and are ignored.
+    /// Problems of settings that could not be read and are ignored.
     pub ignored: Vec<Problem>,
 }
 
 impl Home {
-    /// Finds the home, in this folder or the usual one, and reads its configuration. The folder need not
-    /// exist.
+    /// Reads the configuration of the home at `folder`, or of the default home. The folder need not exist.
     pub fn open(folder: Option<&Path>) -> Done<Self> {
         let path = Self::locate(folder)?;
         let config = Config::read(&config_file(&path))?;
@@ -36,7 +35,8 @@ impl Home {
         })
     }
 
-    /// The same for requests that only read: mistakes in the configuration do not stop them.
+    /// Like [`Self::open`], but ignores invalid settings and reports them in `ignored`. For requests that
+    /// only read.
     pub fn to_read(folder: Option<&Path>) -> Done<Self> {
         let path = Self::locate(folder)?;
         let (config, ignored) = Config::read_leniently(&config_file(&path))?;
@@ -47,7 +47,7 @@ impl Home {
         })
     }
 
-    /// A warning and a hint per setting that is ignored.
+    /// Returns a warning and a hint for each ignored setting.
     pub fn warnings(&self) -> Vec<String> {
         let file = config_file(&self.path);
         let lines = self.ignored.iter().flat_map(|problem| {
@@ -59,7 +59,7 @@ impl Home {
         lines.collect()
     }
 
-    /// Finds the home without looking into it.
+    /// Returns the path of the home without reading it: `folder`, else `DEFT_HOME`, else the default.
     pub fn locate(folder: Option<&Path>) -> Done<PathBuf> {
         let given = folder.map(Path::to_owned);
         let path = match given.or_else(|| env::get(env::DEFT_HOME).map(PathBuf::from)) {
@@ -69,22 +69,22 @@ impl Home {
         Ok(std::path::absolute(&path).unwrap_or(path))
     }
 
-    /// Where the skills of the home are.
+    /// The skills folder of the home.
     pub fn skills(&self) -> PathBuf {
         self.path.join("skills")
     }
 
-    /// Where the agents of the home are.
+    /// The agents folder of the home.
     pub fn agents(&self) -> PathBuf {
         self.path.join("agents")
     }
 
-    /// The home, made if need be; only its owner may look inside.
+    /// Creates the home folder if it does not exist; only its owner can open it.
     pub fn ensure(&self) -> Done<()> {
         ensure_home(&self.path)
     }
 
-    /// Where the database is; its folder is made if need be.
+    /// Returns the path of the database, and creates its folder if it does not exist.
     pub fn store_path(&self) -> Done<PathBuf> {
         let path = self.config.store.path.clone();
         if let Some(folder) = path.parent() {
@@ -93,7 +93,7 @@ impl Home {
         Ok(path)
     }
 
-    /// All folders of skills, the most important first.
+    /// Returns all skill folders, highest priority first.
     pub fn roots(&self) -> Vec<PathBuf> {
         let listed = self
             .config
@@ -103,7 +103,7 @@ impl Home {
         std::iter::once(self.skills()).chain(listed).collect()
     }
 
-    /// Why times that name no zone may be read in another one than is meant.
+    /// Returns why times without a zone may be read in a zone the user does not expect, if so.
     pub fn zone_doubt(&self) -> Option<String> {
         match self.config.zone {
             Some(_) => None,
@@ -111,7 +111,7 @@ impl Home {
         }
     }
 
-    /// The present, and the zone of times that name none.
+    /// The current time, and the zone of times that name none.
     pub fn moment(&self) -> Moment {
         Moment {
             now: Timestamp::now(),
@@ -120,7 +120,7 @@ impl Home {
     }
 }
 
-/// The zone of times that name none: that of the configuration, else the host's.
+/// Returns the zone of times that name none: the configured zone, else the host's.
 pub fn host_zone(config: &Config) -> TimeZone {
     let given = config.zone.clone();
     given.unwrap_or_else(|| zone::host().zone)
@@ -137,7 +137,7 @@ fn default_home() -> Done<PathBuf> {
     Ok(home.join(".deft"))
 }
 
-/// The present where no home is needed.
+/// The current time and the host's zone, for callers without a home.
 pub fn system_moment() -> Moment {
     Moment {
         now: Timestamp::now(),

@@ -1,6 +1,6 @@
-//! Programs of the host that deft asks something: its keyring, its crontab, its service manager.
+//! Runs programs of the host that deft queries: the keyring, crontab and the service manager.
 //!
-//! A program is looked for in `PATH` only and gets a limited time. Not here: tools and MCP servers.
+//! Programs are searched in `PATH` only and run with a timeout. Not here: tools and MCP servers.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use crate::env;
 
-/// What a program printed, and whether it succeeded.
+/// The output of a program, and whether it succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramOutput {
-    /// Whether it ended with 0.
+    /// Whether the exit code is 0.
     pub ok: bool,
-    /// Its standard output.
+    /// Standard output.
     pub out: String,
-    /// Its error output.
+    /// Standard error.
     pub err: String,
 }
 
-/// The program of a name, if a folder of `PATH` has it.
+/// Returns the executable `name` in the first folder of `PATH` that has it.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::get(env::PATH)?;
     std::env::split_paths(&path)
@@ -41,7 +41,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Runs a program with this as its input, and ends it when it takes longer than `patience`.
+/// Runs a program with `input` as its stdin, and kills it after `patience`.
 pub fn run_program(
     program: &Path,
     args: &[&str],
@@ -73,7 +73,7 @@ pub fn run_program(
     })
 }
 
-/// Starts a program with one argument and leaves it alone; false if it cannot be started.
+/// Starts a program with one argument without waiting for it. Returns false if it cannot be started.
 pub(crate) fn start_program(program: &Path, argument: &str) -> bool {
     let child = Command::new(program)
         .arg(argument)
@@ -82,12 +82,12 @@ pub(crate) fn start_program(program: &Path, argument: &str) -> bool {
         .stderr(Stdio::null())
         .spawn();
     let started = child.is_ok();
-    // Waited for, or it would stay in the list of processes.
+    // Wait for it on another thread; otherwise it stays a zombie process.
     std::thread::spawn(move || drop(child.map(|mut child| child.wait())));
     started
 }
 
-/// Writes the input and collects the output, on a thread of its own: a program that hangs blocks both.
+/// Writes the input and collects the output on a separate thread: a hanging program blocks both.
 fn exchange(
     stdin: Option<ChildStdin>,
     input: &str,
@@ -96,7 +96,7 @@ fn exchange(
     let (sender, receiver) = channel();
     let input = input.to_owned();
     std::thread::spawn(move || {
-        // A program that does not read its input closes it, which is its right.
+        // A program that ignores its input may close it; the write error does not matter.
         drop(stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
         let _unheard = sender.send(stdout.map(read_all).unwrap_or_default());
     });
@@ -113,13 +113,13 @@ fn collect(stderr: Option<ChildStderr>) -> Receiver<String> {
 
 fn read_all(mut from: impl Read) -> String {
     let mut bytes = Vec::new();
-    // What came before a broken pipe still counts.
+    // Output before a broken pipe is still valid.
     drop(from.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn end(child: &mut Child) {
-    // One that has ended by itself meanwhile cannot be ended, and need not be.
+    // Fails if the process has exited meanwhile, which is fine.
     drop(child.kill());
     drop(child.wait());
 }

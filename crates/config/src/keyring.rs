@@ -1,8 +1,8 @@
-//! The keyring of the host, asked through the program that comes with it: `secret-tool` on Linux,
-//! `security` on macOS.
+//! The keyring of the host, accessed through its own program: `secret-tool` on Linux, `security` on macOS.
 //!
-//! Entries carry the path of the home, so that two homes do not share a secret by accident. Values travel
-//! through pipes: arguments of programs are visible to other users. Not here: secrets in files.
+//! Each entry has the path of the home in its name, so that two homes do not share a secret by accident.
+//! Values are passed through pipes, because other users can see the arguments of programs. Not here: secrets
+//! in files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use deft_tools::Secret;
 
 use crate::host::{ProgramOutput, find_program, run_program};
 
-/// A locked keyring asks the person for its password, which takes a while.
+/// A locked keyring asks the user for its password, which takes time.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Which program speaks to the keyring.
+/// The program that accesses the keyring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     SecretTool,
@@ -27,7 +27,7 @@ const KIND: Kind = if cfg!(target_os = "macos") {
     Kind::SecretTool
 };
 
-/// The keyring of the user, with the entries of one home.
+/// The keyring of the user, limited to the entries of one home.
 #[derive(Debug)]
 pub(crate) struct Keyring {
     program: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) struct Keyring {
 }
 
 impl Keyring {
-    /// The keyring of this host, or why there is none.
+    /// Returns the keyring of this host, or an error if its program is missing.
     pub(crate) fn find(home: &Path) -> Result<Self, String> {
         let name = match KIND {
             Kind::SecretTool => "secret-tool",
@@ -52,7 +52,7 @@ impl Keyring {
         })
     }
 
-    /// Stores a secret, and reads it back: some keyrings accept what they do not keep.
+    /// Stores a secret and reads it back: some keyrings accept values that they do not store.
     pub(crate) fn store(&self, name: &str, secret: &Secret) -> Result<(), String> {
         let value = secret.expose();
         match self.kind {
@@ -62,8 +62,7 @@ impl Keyring {
                 self.run(&texts(&args), value)?;
             }
             Kind::Security => {
-                // The command is read from a pipe, and the value is in hexadecimal digits, which need no
-                // quotes.
+                // The command goes through a pipe. The value is in hexadecimal digits, which need no quotes.
                 let digits: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
                 let service = self.service();
                 let command =
@@ -78,7 +77,7 @@ impl Keyring {
         }
     }
 
-    /// Reads a secret.
+    /// Returns the secret called `name`.
     pub(crate) fn lookup(&self, name: &str) -> Result<Secret, String> {
         let found = match self.kind {
             Kind::SecretTool => self.run(&texts(&self.secret_tool("lookup", None, name)), ""),
@@ -95,7 +94,7 @@ impl Keyring {
         Ok(Secret::new(value))
     }
 
-    /// Removes a secret; one that is not there stays away.
+    /// Removes a secret. Some keyrings fail if they do not have it.
     pub(crate) fn remove(&self, name: &str) -> Result<(), String> {
         match self.kind {
             Kind::SecretTool => self.run(&texts(&self.secret_tool("clear", None, name)), ""),
@@ -113,7 +112,7 @@ impl Keyring {
         words.map(str::to_owned).collect()
     }
 
-    /// The name of deft's entries; quotes would end it early in a command that is read from a pipe.
+    /// The service name of deft's entries. Quotes would end it early in a command read from a pipe.
     fn service(&self) -> String {
         format!("deft {}", self.home.replace(['"', '\\', '\n'], "_"))
     }

@@ -1,8 +1,7 @@
-//! The home of deft on a machine: where it is, what its `config.toml` says, its secrets, its time zone
-//! and the environment variables that deft reads.
+//! The home of deft on a machine: its folder, `config.toml`, secrets, time zone and environment variables.
 //!
-//! Settings become the options of the crates that own them. Not here: opening a store, starting
-//! anything but the programs of the host that are asked something (`host.rs`), and printing.
+//! Settings become the options of the crates that own them. Not here: opening a store, printing, and starting
+//! programs other than those that `host.rs` queries.
 
 mod desktop;
 pub mod env;

@@ -1,4 +1,4 @@
-//! Secrets that are written down where a reference to one belongs.
+//! Detects plaintext secrets where a reference to a secret belongs.
 
 use deft_tools::Reference;
 
@@ -16,7 +16,7 @@ const NAMES: [&str; 10] = [
     "access_key",
 ];
 
-/// How well-known tokens begin.
+/// Prefixes of well-known tokens.
 const TOKENS: [&str; 9] = [
     "sk-",
     "ghp_",
@@ -29,8 +29,8 @@ const TOKENS: [&str; 9] = [
     "eyJ",
 ];
 
-/// Whether a value is probably a secret written down, as opposed to a reference
-/// to one. A guess, good for a warning and for leaving it out of a list.
+/// Whether a value is probably a plaintext secret and not a reference to one. This is a guess: use it for
+/// warnings and for hiding values in lists.
 pub fn is_literal_secret(name: &str, value: &str) -> bool {
     if value.is_empty() || Reference::new(value).is_secret() {
         return false;

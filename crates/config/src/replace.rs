@@ -1,20 +1,20 @@
-//! Writes a file as a whole: a reader sees the old one or the new one, and a new one is its owner's alone.
+//! Replaces files atomically: readers see the old content or the new. A new file belongs to its owner alone.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Who may read a file that is replaced.
+/// Read access to a replaced file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The readers of the old one; only the owner if there was none.
+    /// The permissions of the old file; the owner only if there was none.
     Keep,
-    /// Only the owner.
+    /// The owner only.
     Owner,
 }
 
-/// Puts a whole new file in the place of the old one. A link stays a link.
+/// Replaces the content of the file atomically. A symbolic link stays a link.
 pub(crate) fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let fresh = beside(&path);
@@ -33,13 +33,13 @@ pub(crate) fn replace(path: &Path, text: &str, access: Access) -> io::Result<()>
     });
     let done = written.and_then(|()| fs::rename(&fresh, &path));
     if done.is_err() {
-        // Half a file is useless. The caller gets the first error, not that of the removal.
+        // A partial file is useless. The caller gets the first error, not that of the removal.
         drop(fs::remove_file(&fresh));
     }
     done
 }
 
-/// A name in the same folder that no other process and no other thread uses.
+/// Returns a path in the same folder that no other process and no other thread uses.
 fn beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();

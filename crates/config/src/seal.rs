@@ -1,7 +1,7 @@
-//! Text that is of use to this home only: encrypted with a key in a file beside it.
+//! Encrypts text with a key in a file of the home, so that only this home can read it.
 //!
-//! This keeps tokens out of backups, synchronised folders and screenshots that contain one file without the
-//! other. It does not help against a program that runs as the same user: it can read the key too.
+//! This keeps tokens out of backups, synchronised folders and screenshots that contain one of the two files.
+//! It does not protect against a program of the same user, which can read the key too.
 
 use std::fs;
 use std::io::Write;
@@ -13,14 +13,14 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use ring::rand::{SecureRandom, SystemRandom};
 
 const KEY_BYTES: usize = 32;
-/// The largest file with a key that is read.
+/// Maximum size of a key file.
 const MOST_KEY_BYTES: u64 = 1024;
 
-/// The key of a home.
+/// The encryption key of a home.
 pub(crate) struct Seal(LessSafeKey);
 
 impl Seal {
-    /// The key in a file, which is made if it is not there.
+    /// Reads the key from `path`, and creates it if the file does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         if !path.exists() {
             create(path)?;
@@ -33,7 +33,7 @@ impl Seal {
         Ok(Self(LessSafeKey::new(key)))
     }
 
-    /// Encrypts a text; `about` has to be the same when it is decrypted.
+    /// Encrypts `text`; decryption needs the same `about`.
     pub(crate) fn seal(&self, text: &str, about: &str) -> Result<String, String> {
         let nonce: [u8; NONCE_LEN] = random()?;
         let mut bytes = text.as_bytes().to_vec();
@@ -47,7 +47,7 @@ impl Seal {
         Ok(STANDARD.encode([&nonce[..], &bytes].concat()))
     }
 
-    /// Decrypts a text that this key encrypted.
+    /// Decrypts a text encrypted with this key and the same `about`.
     pub(crate) fn unseal(&self, sealed: &str, about: &str) -> Result<String, String> {
         let other = || "it was encrypted with another key, or changed since".to_owned();
         let bytes = STANDARD.decode(sealed).map_err(|_| other())?;
@@ -69,7 +69,7 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
     Ok(bytes)
 }
 
-/// Writes a new key that only its owner may read, unless another process is faster.
+/// Writes a new key file that only its owner can read. Does nothing if another process created it first.
 fn create(path: &Path) -> Result<(), String> {
     let key: [u8; KEY_BYTES] = random()?;
     let mut options = fs::OpenOptions::new();

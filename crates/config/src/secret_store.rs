@@ -1,7 +1,7 @@
-//! Stores secrets: in the keyring of the host where there is one, else in files of the home that only
-//! their owner may read. The configuration gets the reference.
+//! Stores secrets in the keyring of the host, else in files of the home that only their owner can read. The
+//! configuration gets a reference.
 //!
-//! Not here: reading secrets (`secrets.rs`), and asking a person for one.
+//! Not here: reading secrets (`secrets.rs`), and prompting for one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,25 @@ use crate::keyring::Keyring;
 /// The folder of the home with one file per secret.
 const FOLDER: &str = "secrets";
 
-/// Where a secret is stored.
+/// The place where a secret is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretPlace {
-    /// The keyring of the host, or a file of the home where that does not work.
+    /// The keyring of the host, or a file of the home if the keyring fails.
     KeyringOrFile,
     /// A file of the home.
     File,
 }
 
-/// A secret that was stored.
+/// The result of storing a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSecret {
-    /// What to write where a secret is needed.
+    /// The reference to write into the configuration.
     pub reference: String,
-    /// Why it is not in the keyring, if it should be.
+    /// Why the keyring could not store it, if it was tried.
     pub keyring_problem: Option<String>,
 }
 
-/// Stores a secret, in the place of an older one of that name.
+/// Stores a secret, replacing any older one of that name.
 pub fn store_secret(
     home: &Path,
     name: &str,
@@ -46,7 +46,7 @@ pub fn store_secret(
         SecretPlace::KeyringOrFile => {
             match Keyring::find(home).and_then(|keyring| keyring.store(name, secret)) {
                 Ok(()) => {
-                    // One value in two places would be out of date in one of them.
+                    // With a copy in both places, one of them would become stale.
                     remove_file(home, name)?;
                     return Ok(StoredSecret {
                         reference: format!("keyring:{name}"),
@@ -66,7 +66,7 @@ pub fn store_secret(
     })
 }
 
-/// Removes a secret wherever deft may have stored it; false if it was nowhere.
+/// Removes a secret from the keyring and the files of the home. Returns false if neither had it.
 pub fn remove_secret(home: &Path, name: &str) -> Done<bool> {
     check_secret_name(name)?;
     let keyring = Keyring::find(home).ok();
@@ -80,7 +80,7 @@ pub fn remove_secret(home: &Path, name: &str) -> Done<bool> {
     Ok(remove_file(home, name)? || in_keyring.is_some())
 }
 
-/// The names of the secrets that are files of the home.
+/// Returns the names of the secrets that are files of the home, sorted.
 pub fn secret_files(home: &Path) -> Vec<String> {
     let entries = fs::read_dir(home.join(FOLDER)).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -104,8 +104,8 @@ fn remove_file(home: &Path, name: &str) -> Done<bool> {
     }
 }
 
-/// A name is part of a path and of commands, so it has plain characters only.
-/// Refuses a name that no secret can have.
+/// Fails if `name` cannot be the name of a secret. A name becomes part of a path and of commands, so it may
+/// only have plain characters.
 pub fn check_secret_name(name: &str) -> Done<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.chars().all(plain) {

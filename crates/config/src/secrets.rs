@@ -1,8 +1,8 @@
-//! Where secrets come from: references such as `env:NAME`, `file:PATH` and `keyring:NAME`, and
-//! the names of the `[secrets]` section.
+//! Reads secrets: references such as `env:NAME`, `file:PATH` and `keyring:NAME`, and the names in the
+//! `[secrets]` section.
 //!
-//! A value is read when it is needed and not kept. Not here: storing secrets (`secret_store.rs`),
-//! and putting them into calls, which the router does.
+//! A value is read when it is needed and not cached. Not here: storing secrets (`secret_store.rs`), and
+//! inserting them into calls, which the router does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::keyring::Keyring;
 use crate::paths::resolve;
 use crate::settings::Config;
 
-/// The largest file that may hold a secret.
+/// Maximum size of a file with a secret.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// The secrets of a configuration.
@@ -26,18 +26,18 @@ const MAX_BYTES: u64 = 64 * 1024;
 pub struct Secrets {
     /// References by name.
     named: BTreeMap<String, String>,
-    /// What relative paths are seen from.
+    /// The base of relative paths.
     home: PathBuf,
     warnings: Mutex<Vec<String>>,
 }
 
-/// The secrets of a configuration, as the router and the engine take them.
+/// Returns the secrets of a configuration as the source that the router and the engine take.
 pub fn source(config: &Config) -> Arc<dyn SecretSource> {
     Arc::new(Secrets::new(config))
 }
 
 impl Secrets {
-    /// The secrets that a configuration names.
+    /// The secrets named in `config`.
     pub fn new(config: &Config) -> Self {
         Self {
             named: config.secrets.clone(),
@@ -46,7 +46,7 @@ impl Secrets {
         }
     }
 
-    /// What a person should know about secrets that were read so far.
+    /// Takes the warnings about secrets that were read so far.
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut self.warnings.lock())
     }
@@ -80,7 +80,7 @@ impl Secrets {
                 "others may read `{path}`, which holds a secret: `chmod 600 {path}`"
             ));
         }
-        // Editors and `echo` end a file with a line break that is not part of it.
+        // Editors and `echo` add a final line break, which is not part of the secret.
         let secret = text.trim_end_matches(['\r', '\n']);
         if secret.is_empty() {
             return Err(format!("`{}` is empty", path.display()));

@@ -1,12 +1,10 @@
-//! `config.toml` and the variables that count more.
+//! Settings from `config.toml` and from environment variables, which override it.
 //!
-//! Text becomes a tree in which every value knows its origin (`tree`), the tree
-//! is held against the one table of keys (`table`, `kind`, `check`), and typed
-//! settings are read out of it (`read`). `edit` changes the file and keeps its
-//! comments; `list`, `schema` and `reference` show what there is.
+//! The file is parsed into a tree that records the origin of each value (`tree`). The tree is checked against
+//! one table of all keys (`table`, `kind`, `check`) and converted into typed settings (`read`). `edit`
+//! changes the file and keeps its comments; `list`, `schema` and `reference` show the settings.
 //!
-//! Not here: what the settings do, secrets themselves (the file has references
-//! only), and anything that prints.
+//! Not here: the effect of the settings, secrets themselves (the file has references only), and printing.
 
 mod channel;
 mod check;
@@ -56,62 +54,63 @@ pub use tree::{Origin, Settings, read_value};
 use crate::env;
 use deft_wire::{Done, Failure};
 
-/// What the configuration says.
+/// The configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Folders of skills besides the home's own.
+    /// Skill folders in addition to the home's own.
     pub skill_paths: Vec<String>,
     /// The zone of times that name none.
     pub zone: Option<TimeZone>,
     /// Servers, and limits of the built-in tools.
     pub tools: deft_tools::Options,
-    /// How the engine behaves, as far as the file says.
+    /// Settings of the engine, as far as they are set.
     pub engine: EngineConfig,
-    /// Secrets by name: where each is.
+    /// References to secrets, by name.
     pub secrets: BTreeMap<String, String>,
-    /// Where notices go.
+    /// The channel for notices.
     pub notify: NotifyConfig,
     /// Models, in the order of their names.
     pub models: Vec<ModelConfig>,
-    /// How agents behave.
+    /// Settings of agents.
     pub agent: AgentOptions,
-    /// What models may use in a day.
+    /// Daily limits for models.
     pub budget: BudgetConfig,
     /// Whether messages to the bot are answered.
     pub telegram_chat: bool,
-    /// Where the database is.
+    /// The path of the database.
     pub store: StorePath,
-    /// How much is kept of logs.
+    /// Retention of logs.
     pub logs: LogConfig,
-    /// The API over HTTP.
+    /// The HTTP API.
     pub server: ServerConfig,
-    /// Where traces and metrics go.
+    /// The export of traces and metrics.
     pub telemetry: TelemetryConfig,
-    /// Deliveries of other programs that fire skills.
+    /// Webhooks that let other programs fire skills.
     pub hooks: Vec<HookConfig>,
-    /// The folder that paths are seen from.
+    /// The home folder, the base of relative paths.
     pub home: PathBuf,
-    /// Everything that was given, also the sections of parts to come.
+    /// All settings that were given, including those of future parts.
     pub settings: Settings,
 }
 
 /// The `[notify]` section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotifyConfig {
-    /// The way to people.
+    /// The kind of channel.
     pub channel: Option<ChannelKind>,
     /// The chat or address.
     pub target: Option<String>,
-    /// What takes the text, where a tool is the way.
+    /// The tool's argument for the text, if the channel is a tool.
     pub text_argument: Option<String>,
-    /// What takes the target, where a tool is the way.
+    /// The tool's argument for the target, if the channel is a tool.
     pub target_argument: Option<String>,
-    /// The least time between two notices about completions of one skill.
+    /// Minimum time in minutes between two notices about completions of one skill.
     pub interval_minutes: Option<u32>,
 }
 
 impl NotifyConfig {
-    /// The least time in minutes between two notices: the configuration's, or that of the variable of the seeds.
+    /// Returns the minimum time in minutes between two notices: the configured one, else that of the
+    /// environment variable, else 0.
     pub fn least_minutes(&self) -> u32 {
         let given = || {
             let text = env::text(env::SKILL_NOTIFY_INTERVAL_MINUTES).ok()?;
@@ -124,28 +123,28 @@ impl NotifyConfig {
 /// The `[server]` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Whether a daemon serves the API at all.
+    /// Whether the daemon serves the API.
     pub enabled: bool,
-    /// The host and the port.
+    /// The host and port to listen on.
     pub listen: String,
-    /// The file with the certificate.
+    /// The certificate file.
     pub tls_cert: Option<PathBuf>,
-    /// The file with its private key.
+    /// The file with the private key of the certificate.
     pub tls_key: Option<PathBuf>,
-    /// Further names of this machine.
+    /// Further host names of this machine.
     pub hosts: Vec<String>,
-    /// The longest that a client may take to send the head or the body of a request.
+    /// Maximum time a client may take to send the head or the body of a request.
     pub request_timeout: Duration,
-    /// The most connections at once.
+    /// Maximum number of open connections.
     pub max_connections: usize,
-    /// The most reading requests of a token within a second.
+    /// Maximum number of reading requests per token and second.
     pub reads_per_second: u32,
-    /// The most changing requests of a token within a second.
+    /// Maximum number of changing requests per token and second.
     pub changes_per_second: u32,
 }
 
 impl Config {
-    /// Reads a file and the environment; no file at all is an empty one.
+    /// Reads the file and the environment. A missing file counts as empty.
     pub fn read(path: &Path) -> Done<Self> {
         let settings = Settings::read(path)?;
         match settings.check().as_slice() {
@@ -166,13 +165,12 @@ impl Config {
 }
 
 impl Settings {
-    /// Reads a file and the environment, and checks no key.
+    /// Reads the file and the environment without checking the keys.
     pub fn read(path: &Path) -> Done<Self> {
         Self::read_checked(path)?.map_err(|problem| problem.failure(path))
     }
 
-    /// The same, with a file that is not TOML told apart from one that cannot
-    /// be read at all.
+    /// Like [`Self::read`], but returns `Ok(Err(_))` if the file is not TOML; `Err` if it cannot be read.
     pub fn read_checked(path: &Path) -> Done<Result<Self, Problem>> {
         Ok(Self::parse(&text_of(path)?).map(|mut settings| {
             settings.overlay(env::overrides());
@@ -181,7 +179,7 @@ impl Settings {
     }
 }
 
-/// What a key takes, if there is such a key.
+/// Returns the kind of value that the key at `path` takes; `None` if it is not a key.
 pub fn kind_of(path: &[String]) -> Option<Kind> {
     match table::meaning(path) {
         table::Meaning::Leaf(key) => Some(key.kind),
@@ -189,7 +187,7 @@ pub fn kind_of(path: &[String]) -> Option<Kind> {
     }
 }
 
-/// The text of the file; empty if there is none.
+/// Reads the file; a missing file counts as empty.
 fn text_of(path: &Path) -> Done<String> {
     match read_text(path, MAX_FILE_BYTES) {
         Ok(text) => Ok(text),

@@ -1,7 +1,7 @@
 //! Sign-ins to MCP servers, stored in the home: one file per server, `sign-ins/NAME.json`, that only its
-//! owner may read. What everyone may know is in plain text; tokens are in the host's keyring, or encrypted.
+//! owner can read. Public parts are in plain text; tokens are in the host's keyring, or encrypted.
 //!
-//! Not here: how a sign-in is obtained and renewed (`deft-tools`).
+//! Not here: obtaining and renewing sign-ins (`deft-tools`).
 
 use std::any::Any;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::keyring::Keyring;
 use crate::seal::Seal;
 
 const FOLDER: &str = "sign-ins";
-/// The largest file of a sign-in.
+/// Maximum size of a sign-in file.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// The sign-ins of a home.
@@ -26,16 +26,16 @@ pub struct SignIns {
     home: PathBuf,
 }
 
-/// What may be known about a sign-in.
+/// The public part of a sign-in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInState {
-    /// The address of the server that it is for.
+    /// The address of the server.
     pub url: String,
     /// The authorization server.
     pub issuer: Option<String>,
-    /// What it allows.
+    /// The granted scopes.
     pub scopes: Vec<String>,
-    /// When its token ends.
+    /// When the access token expires.
     pub expires_at: Option<Timestamp>,
     /// Whether deft can renew it.
     pub renewable: bool,
@@ -43,7 +43,7 @@ pub struct SignInState {
     pub granted_at: Timestamp,
 }
 
-/// The file of a sign-in.
+/// The content of a sign-in file.
 #[derive(Serialize, Deserialize)]
 struct SignInFile {
     #[serde(flatten)]
@@ -61,7 +61,7 @@ impl SignIns {
         }
     }
 
-    /// What may be known about a sign-in, without asking the keyring.
+    /// Returns the public part of a sign-in without accessing the keyring.
     pub fn state(&self, server: &str) -> Option<SignInState> {
         Some(self.file(server).ok()??.state)
     }
@@ -97,12 +97,12 @@ impl SignIns {
     }
 }
 
-/// The name of the entry in the keyring.
+/// The name of the keyring entry.
 fn entry(server: &str) -> String {
     format!("sign-in-{}", plain(server))
 }
 
-/// A name that can be part of a path and of commands; different names stay different.
+/// Encodes a server name for use in a path and in commands; different names stay different.
 fn plain(server: &str) -> String {
     let letter = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
@@ -159,7 +159,7 @@ impl CredentialVault for SignIns {
 
     fn remove(&self, server: &str) -> Result<bool, String> {
         let in_keyring = matches!(self.file(server), Ok(Some(file)) if file.sealed.is_none());
-        // In this order: deft does not use what the keyring still has.
+        // The file goes first: without it, deft does not use what is left in the keyring.
         let removed = remove(&self.path(server))?;
         if in_keyring {
             Keyring::find(&self.home)?.remove(&entry(server))?;
@@ -191,7 +191,7 @@ impl CredentialVault for SignIns {
     }
 }
 
-/// Removes a file; false if there was none.
+/// Removes a file. Returns false if it did not exist.
 fn remove(path: &Path) -> Result<bool, String> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),

@@ -1,8 +1,8 @@
-//! The zone of the host, by its name: `TZ` when it names one, else what the system says.
+//! Detects the name of the host's time zone: `TZ` if it names one, else the system's.
 //!
-//! Schedules are kept with the name of their zone, because a rule or an offset does not say what
-//! next year's clocks do. So a host whose zone has no name is one to wonder about, and what is read
-//! instead is said. Not here: `[time] zone`, which comes before all of this.
+//! Schedules are stored with the name of their zone, because a rule or an offset does not determine next
+//! year's clock changes. If the host's zone has no name, a warning reports which zone is used instead. Not
+//! here: `[time] zone`, which has precedence.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,27 +12,27 @@ use jiff::tz::TimeZone;
 
 use crate::env;
 
-/// The zone of the host.
+/// The time zone of the host.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Its zone; UTC if it names none.
+    /// The zone; UTC if the host names none.
     pub zone: TimeZone,
-    /// Why it may be another one than its owner thinks.
+    /// Why this may not be the zone the user expects.
     pub doubt: Option<String>,
 }
 
-/// What a host says about its zone.
+/// The sources of the host's zone.
 #[derive(Clone, Debug, Default)]
 struct Signs {
-    /// The variable.
+    /// The `TZ` variable.
     tz: Option<String>,
-    /// Where `/etc/localtime` leads to; the path itself where it is a file.
+    /// The target of the link `/etc/localtime`; the path itself if it is a file.
     localtime: Option<PathBuf>,
-    /// What `/etc/timezone` says.
+    /// The content of `/etc/timezone`.
     timezone: Option<String>,
 }
 
-/// The zone of this host.
+/// Detects the zone of this host.
 pub fn host() -> Host {
     let localtime = Path::new("/etc/localtime");
     let leads_to = fs::read_link(localtime).ok();
@@ -57,7 +57,7 @@ impl Signs {
         let nameless = system.is_none() && self.localtime.is_some();
         let zone = system.unwrap_or(TimeZone::UTC);
         let name = deft_schedule::zone_name(&zone);
-        // A path that is no zone's is that of the system itself.
+        // A path outside `zoneinfo` refers to the system's own zone.
         let tz = tz.filter(|tz| !tz.starts_with('/'));
         let doubt = match tz {
             Some(tz) => Some(format!(
@@ -72,7 +72,7 @@ impl Signs {
     }
 }
 
-/// A zone by its name, or by a path to its rules.
+/// Parses the name of a zone, or a path to its rules.
 fn named(text: &str) -> Option<TimeZone> {
     let name = match text.rsplit_once("zoneinfo/") {
         Some((_, name)) => name.trim_start_matches("posix/"),

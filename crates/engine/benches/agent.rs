@@ -1,8 +1,8 @@
-//! What the engine adds to each turn of an agent: budget, journal, prompt of the turn, a call. The
-//! model answers at once and the tool does nothing, so that all of it is deft.
+//! Overhead of the engine per turn of an agent: budget, journal, prompt of the turn, a call. The model
+//! answers at once and the tool does nothing, so all the time is deft's.
 //!
-//! Prints a table; the bar is in `docs/performance.md`. Without `--bench` each is tried once. Not
-//! here: putting the first prompt together (`crates/agent`), the wire of a model (`crates/llm`).
+//! Prints a table; the bar is in `docs/performance.md`. Without `--bench` each is tried once. Not here:
+//! building the first prompt (`crates/agent`), the wire format of a model (`crates/llm`).
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -40,7 +40,7 @@ impl SecretSource for NoSecrets {
     }
 }
 
-/// A model that needs no time: it calls its tool as often as its task says, then it is done.
+/// A model that answers at once: it calls its tool as often as its task says, then it is done.
 struct Instantly;
 
 impl Provider for Instantly {
@@ -144,7 +144,7 @@ fn engine(home: &Path, store: Arc<dyn Store>) -> Engine {
     let mut options = Options::at(home);
     options.sessions = None;
     options.max_running = None;
-    // So much is asked here that the agent would be paused for it.
+    // The bench uses enough tokens to have the agent paused by the default limit.
     options.agent.budgets.all.spike_tokens = Some(u64::MAX);
     Engine::new(parts, options).unwrap()
 }
@@ -163,7 +163,7 @@ async fn run(engine: &Engine, skill: &str) -> Duration {
     took
 }
 
-/// What a turn takes, in milliseconds: long runs without what short ones take.
+/// Returns the milliseconds per turn: the time of long runs minus that of short ones.
 fn turns(runtime: &Runtime, engine: &Engine, tool: &str, rounds: usize) -> Vec<f64> {
     let (short, long) = (format!("short_{tool}"), format!("long_{tool}"));
     runtime.block_on(async {
@@ -181,7 +181,7 @@ fn turns(runtime: &Runtime, engine: &Engine, tool: &str, rounds: usize) -> Vec<f
 }
 
 fn main() {
-    // `cargo bench` says so; `cargo test` only wants to know that the bench works.
+    // `cargo bench` passes `--bench`; `cargo test` only checks that the bench works.
     let quick = !std::env::args().any(|arg| arg == "--bench");
     let rounds = if quick { 2 } else { 200 };
     let runtime = tokio::runtime::Builder::new_multi_thread()

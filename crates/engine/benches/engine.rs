@@ -1,4 +1,4 @@
-//! Durable runs: how long, how many, and what of it is the engine.
+//! Durable runs: latency, throughput, and the share of the engine.
 //!
 //! Prints a table; the bars are in `docs/performance.md`. Without `--bench` each is tried once.
 #![expect(
@@ -36,7 +36,7 @@ impl SecretSource for NoSecrets {
     }
 }
 
-/// A skill of so many steps, each with an argument made from the one before.
+/// Returns a skill with this many steps, each with an argument made from the result of the previous one.
 fn skill(name: &str, steps: usize, tool: &str) -> String {
     let mut text =
         format!("name: {name}\ndescription: d\ninputs:\n  - name: who\n    type: string\nsteps:\n");
@@ -127,7 +127,7 @@ fn percentile(times: &mut [Duration], part: f64) -> f64 {
     times[at].as_secs_f64() * 1000.0
 }
 
-/// The floor: one commit of two small events.
+/// Measures the lower bound: one commit of two small events.
 fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Vec<Duration> {
     let now = Timestamp::now();
     let event = || {
@@ -193,7 +193,7 @@ fn lone(runtime: &Runtime, engine: &Engine, skill: &str, rounds: usize) -> Vec<D
     })
 }
 
-/// Steps per second with so many runs in flight.
+/// Measures steps per second with this many runs in flight.
 fn throughput(runtime: &Runtime, engine: &Engine, flights: usize, each: usize) -> f64 {
     let begun = Instant::now();
     runtime.block_on(async {
@@ -216,14 +216,14 @@ fn throughput(runtime: &Runtime, engine: &Engine, flights: usize, each: usize) -
     steps / begun.elapsed().as_secs_f64()
 }
 
-/// CPU of the whole process, user and system.
+/// Returns the CPU time of the whole process, user and system.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let own = stat.split(' ').next().and_then(|ns| ns.parse().ok());
     Duration::from_nanos(own.unwrap_or(0))
 }
 
-/// The figures that `make bench-peers` compares, as one JSON line.
+/// Prints the figures that `make bench-peers` compares, as one JSON line.
 fn peer(runtime: &Runtime, engine: &Engine) {
     let mut times = lone(runtime, engine, "once5", 500);
     let rate = throughput(runtime, engine, 64, 50);
@@ -236,7 +236,7 @@ fn peer(runtime: &Runtime, engine: &Engine) {
 }
 
 fn main() {
-    // `cargo bench` says so; `cargo test` only wants to know that the bench works.
+    // `cargo bench` passes `--bench`; `cargo test` only checks that the bench works.
     let given = |name: &str| std::env::args().any(|arg| arg == name);
     let quick = !given("--bench") && !given("--peer");
     let rounds = if quick { 3 } else { 2000 };
@@ -269,7 +269,7 @@ fn main() {
         );
         percentile(times, 0.5)
     };
-    // The floor and the run take turns, so that both see the same disk.
+    // The lower bound and the run take turns, so that both are measured on the same disk.
     let mut floor = Vec::new();
     let mut once = Vec::new();
     let mut bare = Vec::new();

@@ -1,8 +1,7 @@
-//! Schedules: how late slots are, what a look costs, and what it costs to wait.
+//! Schedules: delay of slots, cost of a tick, and cost of idling.
 //!
-//! Prints a table; the bars are in `docs/performance.md`. Without `--bench` each is tried once,
-//! small. `--only NAME` measures one group: `lone`, `burst`, `many`, `batch`, `files`,
-//! `restart`, `idle`.
+//! Prints a table; the bars are in `docs/performance.md`. Without `--bench` each is tried once with small
+//! sizes. `--only NAME` measures one group: `lone`, `burst`, `many`, `batch`, `files`, `restart`, `idle`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -46,13 +45,13 @@ fn ms(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// The next instant that is so far away, to the millisecond.
+/// Returns the instant `ms` milliseconds from now, in whole milliseconds.
 fn soon(ms: i64) -> Timestamp {
     let now = Timestamp::now().as_millisecond();
     Timestamp::from_millisecond(now + ms).unwrap()
 }
 
-/// One slot at a time, from its instant to the call of the tool.
+/// Measures one slot at a time, from its instant to the call of the tool.
 fn lone(runtime: &Runtime, tool: &str, rounds: usize) {
     let world = World::new(10_000.min(rounds * 100), tool);
     let mut times = runtime.block_on(async {
@@ -71,7 +70,7 @@ fn lone(runtime: &Runtime, tool: &str, rounds: usize) {
         }
         daemon.end().await;
         if tool == "served" {
-            // The first one starts the server.
+            // The first call starts the server.
             times = world.served().await.split_off(1);
         }
         times
@@ -83,7 +82,7 @@ fn lone(runtime: &Runtime, tool: &str, rounds: usize) {
     late(name, &mut times);
 }
 
-/// Many slots at one instant.
+/// Measures many slots at one instant.
 fn burst(runtime: &Runtime, due: usize, rounds: usize) {
     let world = World::new(due * 10, "act");
     let mut times = runtime.block_on(async {
@@ -106,7 +105,7 @@ fn burst(runtime: &Runtime, due: usize, rounds: usize) {
     );
 }
 
-/// A look at a great many schedules of which ten are due.
+/// Measures a tick over many schedules of which ten are due.
 fn many(runtime: &Runtime, count: usize, rounds: usize) {
     let world = World::new(count, "act");
     let pool = Pool::new(64);
@@ -155,7 +154,7 @@ fn batch(runtime: &Runtime, count: usize) {
     );
 }
 
-/// The first and the second start with so many timed skill files.
+/// Measures the first and the second start with this many timed skill files.
 fn files(runtime: &Runtime, count: usize) {
     let mut world = World::new(0, "act");
     world.close();
@@ -175,7 +174,7 @@ fn files(runtime: &Runtime, count: usize) {
     );
 }
 
-/// From opening the file to the call for a slot that is on time, while others are late.
+/// Measures the time from opening the file to the call for a slot that is on time, while others are late.
 fn restart(runtime: &Runtime, count: usize, misfire: &str, hours: Option<i64>) {
     let mut world = World::with(count, "act", misfire);
     runtime.block_on(async {
@@ -190,7 +189,7 @@ fn restart(runtime: &Runtime, count: usize, misfire: &str, hours: Option<i64>) {
     world.open();
     let opened = ms(begun);
     runtime.block_on(async {
-        // One more is due right now.
+        // One more slot is due right now.
         let slot = Timestamp::now();
         let row = world.store().skill("skill-0").await.unwrap().unwrap();
         world.plan(&[row], slot).await;
@@ -216,7 +215,7 @@ fn restart(runtime: &Runtime, count: usize, misfire: &str, hours: Option<i64>) {
     });
 }
 
-/// What a process costs that waits: measured in one of its own.
+/// Measures the cost of an idle process, in a separate process.
 fn idle(count: usize, seconds: u64) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--idle", &count.to_string(), &seconds.to_string()])
@@ -228,7 +227,7 @@ fn idle(count: usize, seconds: u64) {
 
 fn idle_child(runtime: &Runtime, count: usize, seconds: u64) {
     let mut world = World::new(count, "act");
-    // What was made to fill the store is not what waiting costs.
+    // Memory used to fill the store must not count as the cost of idling.
     world.close();
     world.open();
     runtime.block_on(async {

@@ -1,8 +1,8 @@
-//! A daemon without a surface, so that the test of two daemons has something to kill.
+//! A daemon without a front end, for the test of two daemons to kill.
 //!
-//! `schedule_driver HOME serve` fires slots until it is killed. `schedule_driver HOME finish` takes
-//! over what others left behind, drives it to its end and leaves. Each call of the tool `mark`
-//! appends its idempotency key to `HOME/witness` in one write.
+//! `schedule_driver HOME serve` fires slots until it is killed. `schedule_driver HOME finish` resumes the
+//! runs of other processes, drives them to their end and exits. Each call of the tool `mark` appends its
+//! idempotency key to `HOME/witness` in one write.
 #![expect(
     clippy::unwrap_used,
     reason = "a test program stops at the first surprise"
@@ -38,7 +38,7 @@ impl SecretSource for NoSecrets {
     }
 }
 
-/// Whatever is said arrives.
+/// A channel that takes every message.
 struct Ears;
 
 impl Channel for Ears {
@@ -62,7 +62,7 @@ fn mark(router: &Router, witness: PathBuf) {
         let line = format!("{}\n", context.key);
         async move {
             file.write_all(line.as_bytes()).unwrap();
-            // A while inside the call, so that kills find calls under way.
+            // A delay inside the call, so that kills hit calls in flight.
             tokio::time::sleep(Duration::from_millis(2)).await;
             Ok(json!("marked"))
         }

@@ -1,5 +1,5 @@
-//! A fire becomes a run: the skill is found and pinned, its inputs are checked, and the run is
-//! stored under its key. A caller that drives itself gets the lease in the same transaction.
+//! Admission: a fire becomes a run. The skill is found and pinned, its inputs are checked, and the run is
+//! stored under its key. A caller that drives the run itself gets the lease in the same transaction.
 
 use std::sync::Arc;
 
@@ -30,15 +30,15 @@ pub struct Fire {
     pub inputs: Object,
     /// What fired it: `cli`, `schedule`, `api`, …
     pub cause: String,
-    /// The same key never runs twice.
+    /// A run with the same key is never stored twice.
     pub key: Option<String>,
-    /// The planned instant that it answers to.
+    /// The slot that the run is for.
     pub slot: Option<Timestamp>,
-    /// The step of the skill along its slots that brings this fire.
+    /// How the skill advances along its slots with this fire.
     pub step: Option<SlotStep>,
-    /// What happens when runs meet, whatever the skill says.
+    /// Overrides the overlap rule of the skill.
     pub overlap: Option<Overlap>,
-    /// The skill itself, where it is known under no name.
+    /// The skill itself, if it exists only for this run.
     pub content: Option<Arc<Skill>>,
     /// The folder or project it works on.
     pub workspace_uri: Option<String>,
@@ -46,11 +46,11 @@ pub struct Fire {
     pub parent: Option<Parent>,
     /// Writes in the transaction that stores the run.
     pub writes: Vec<Write>,
-    /// Why the check before the run could not be made.
+    /// Why the check before the run failed.
     pub check_failed: Option<String>,
-    /// The rights of the agent that asks for it; none where a person or a schedule does.
+    /// The rights of the agent that requests it; `None` for a person or a schedule.
     pub authority: Option<Arc<Authority>>,
-    /// The request that asks for it.
+    /// The request that it comes from.
     pub origin: RunOrigin,
 }
 
@@ -59,18 +59,18 @@ pub struct Fire {
 pub struct Parent {
     /// The run.
     pub run: RunId,
-    /// Steps of it that count again, with secrets as they are called under `nonce`.
+    /// Its steps that the new run reuses, with the placeholders of secrets under `nonce`.
     pub reused: Vec<Event>,
     /// The nonce of the new run.
     pub nonce: String,
 }
 
-/// What became of a fire.
+/// The result of a fire.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
-    /// A run that is over, waits, or has a driver.
+    /// A run that has ended, waits, or has a driver.
     Run(RunRow),
-    /// A run with the same key was there already.
+    /// A run with the same key existed already.
     Existing(RunRow),
 }
 
@@ -83,7 +83,11 @@ impl Admission {
     }
 }
 
-/// A run that was there already; a key means the same run only for the same skill.
+/// Returns an existing run as the admission of a fire.
+///
+/// # Errors
+///
+/// [`Error::KeyTaken`] if the key belongs to a run of another skill.
 fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
     if run.skill == fire.skill || fire.key.is_none() {
         return Ok(Admission::Existing(run));
@@ -106,24 +110,24 @@ struct Draft {
     then: RunState,
 }
 
-/// A run that is stored, and what is to be done about it.
+/// A run that is stored, and its next step.
 pub enum AdmittedRun {
-    /// Nothing: it ended at once, or was there before.
+    /// It has ended at once, or existed already.
     Over(Admission),
-    /// It is the caller's to drive.
+    /// The caller must drive it.
     Leased(Box<LeasedRun>),
     /// It waits for its turn.
     Queued(RunRow),
 }
 
-/// A run with the right to drive it, at its first step.
+/// A run at its first step, with the right to drive it.
 pub struct LeasedRun {
     draft: Draft,
     run: RunRow,
     lease: Lease,
-    /// How its skill stands, if that is known.
+    /// The row of its skill, if known.
     pub skill: Option<Arc<SkillRow>>,
-    /// The place that it takes up.
+    /// Its permit of the pool.
     pub place: Option<OwnedSemaphorePermit>,
 }
 
@@ -134,7 +138,7 @@ impl LeasedRun {
     }
 }
 
-/// The skill has moved past the slot of the fire.
+/// Returns the error for a skill that has advanced past the slot of the fire.
 fn stale(fire: &Fire) -> Error {
     Error::SlotGone {
         skill: fire.skill.clone(),
@@ -142,13 +146,13 @@ fn stale(fire: &Fire) -> Error {
 }
 
 impl Engine {
-    /// Stores a run for another process to drive.
+    /// Stores a run as queued, without driving it.
     pub async fn admit(&self, mut fire: Fire) -> Result<Admission, Error> {
         let pinned = self.inner.pin(&mut fire).await?;
         self.admit_pinned(fire, pinned).await
     }
 
-    /// The same for a skill that is found already.
+    /// Like [`admit`](Self::admit), for a skill that is pinned already.
     pub async fn admit_pinned(&self, fire: Fire, pinned: PinnedSkill) -> Result<Admission, Error> {
         let inner = &self.inner;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
@@ -176,13 +180,13 @@ impl Engine {
         }
     }
 
-    /// Stores a run and takes its lease, if nothing stands in the way.
+    /// Stores a run and takes its lease, unless a limit or another run prevents that.
     pub async fn begin(&self, mut fire: Fire, attention: &Attention) -> Result<AdmittedRun, Error> {
         let pinned = self.inner.pin(&mut fire).await?;
         self.begin_pinned(fire, pinned, attention).await
     }
 
-    /// The same for a skill that is found already.
+    /// Like [`begin`](Self::begin), for a skill that is pinned already.
     pub async fn begin_pinned(
         &self,
         fire: Fire,
@@ -199,7 +203,7 @@ impl Engine {
         let claim = inner.first_claim(batch);
         let mut new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
         new.aside = inner.prepared(&fire, &draft.nonce);
-        // The content first: a run must never be without the skill it is pinned to.
+        // The content first: a run must never exist without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
             AdmissionResult::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
@@ -269,7 +273,7 @@ impl Engine {
         self.finished_row(&id).await
     }
 
-    /// A limit or an earlier run stands in the way: waits for the turn of this run.
+    /// Waits until a limit or an earlier run allows this run to start, and drives it.
     async fn wait_and_drive(&self, run: RunRow, attention: Attention) -> Result<Admission, Error> {
         let id = run.id.clone();
         if run.status == deft_model::RunStatus::Done {
@@ -287,7 +291,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// The skill of a fire, which has its id from here on: a person may have written its name.
+    /// Pins the skill of a fire, and sets its id in the fire, because a person may have written its name.
     pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<PinnedSkill, Error> {
         Ok(match &fire.content {
             Some(skill) => self.library.ad_hoc(skill)?,
@@ -305,9 +309,9 @@ impl Inner {
         }
     }
 
-    /// The first events of a run, decided before it is stored, so that they can be stored with it.
+    /// Decides the first events of a run before it is stored, so that they can be stored with it.
     ///
-    /// If a daemon resumes waiting runs, a run waits for missing tools.
+    /// If a host resumes parked runs, the run waits for missing tools; otherwise a missing tool ends it.
     fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, watch: &Attention) -> Draft {
         let now = self.now();
         let id = new_run_id();
@@ -346,7 +350,7 @@ impl Inner {
             }
         };
         for event in events {
-            // A fresh machine takes its own start, and reused steps of the same revision.
+            // A fresh machine accepts its own start, and reused steps of the same revision.
             if machine.apply(now, &event).is_ok() {
                 journal.push(now, event);
             }
@@ -359,7 +363,7 @@ impl Inner {
             .filter_map(|action| ask::question(&id, 0, action));
         journal.write(asked.map(|question| Write::Ask(ask::approval(&question, now))));
         let then = match machine.finished() {
-            // What its end means for a stored skill is decided by its driver.
+            // The driver decides the effects of the end on a stored skill.
             Some(finished) if !pinned.has_row() => RunState::Finish(finish::row(finished, now)),
             Some(_) | None => RunState::Continue,
         };
@@ -379,7 +383,7 @@ impl Inner {
         given.unwrap_or(&self.options.workspace_uri).clone()
     }
 
-    /// Events with the facts that a driver needs and the row lacks.
+    /// Returns the event with facts that the driver needs and the row lacks, if any.
     fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
@@ -419,7 +423,8 @@ impl Inner {
         claim: Option<FirstClaim>,
     ) -> NewRun {
         let policy = &pinned.skill.policy;
-        // Slots skip each other; what a person or a program asks for is done (product.md, Time).
+        // Runs of slots skip each other; a run that a person or a program requests always runs (product.md,
+        // Time).
         let usual = match fire.slot {
             Some(_) => Overlap::Skip,
             None => Overlap::Allow,
@@ -466,7 +471,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Stores the content of a revision, once.
+    /// Stores the content of a revision, unless this process has stored it before.
     pub(crate) async fn keep(&self, pinned: &PinnedSkill) -> Result<(), Error> {
         if self.is_kept(&pinned.revision) {
             return Ok(());
@@ -484,7 +489,8 @@ impl Inner {
     }
 }
 
-/// The nonce of a new run; what it reuses of another one is written under it already.
+/// Returns the nonce of a new run. Reused steps have their placeholders under the nonce of the parent
+/// already.
 fn new_nonce(fire: &Fire) -> String {
     let given = fire.parent.as_ref().map(|parent| parent.nonce.clone());
     given.unwrap_or_else(nonce)
@@ -494,7 +500,7 @@ pub(crate) fn nonce() -> String {
     Uuid::new_v4().simple().to_string()
 }
 
-/// The id of a new run.
+/// Returns a new run id.
 pub fn new_run_id() -> RunId {
     RunId::new(format!("run_{}", Uuid::now_v7().simple()))
 }

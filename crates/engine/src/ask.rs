@@ -1,4 +1,4 @@
-//! Questions to people: at the terminal, by a standing grant, or parked until a person answers.
+//! Questions to people: answered at the terminal, by a grant, or later while the run is parked.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,26 +19,26 @@ use crate::{Engine, Error, Transcript};
 /// A question to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The approval's id.
+    /// The id of the approval.
     pub approval: String,
     /// The run that waits.
     pub run: RunId,
     /// The step.
     pub path: Path,
-    /// The question.
+    /// The text.
     pub message: String,
-    /// The answer that is preselected.
+    /// The preselected answer.
     pub default: bool,
-    /// What would be done.
+    /// The operation to approve.
     pub operation: Operation,
 }
 
-/// What a person answers.
+/// The answer of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
     /// The answer.
     pub answer: Answer,
-    /// A yes that holds for later: for all calls of the tool where the question offers that, else for the
+    /// Whether a yes also covers later calls: all calls of the tool if the question offers that, else the
     /// same operation.
     pub always: bool,
 }
@@ -52,36 +52,36 @@ impl From<Answer> for Response {
     }
 }
 
-/// A response that comes later; none when the person went away without giving one.
+/// A response that arrives later; `None` if the person left without giving one.
 pub type Responds = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
 
 /// A person who can answer right now.
 pub trait Asker: Send + Sync + 'static {
-    /// The answer of the person.
+    /// Asks the person.
     fn ask(&self, question: Question) -> Responds;
 
-    /// Who that is, as the record says.
+    /// The name of the person for the record.
     fn name(&self) -> String {
         TERMINAL.to_owned()
     }
 }
 
-/// Who watches over a run while it is driven.
+/// How a host attends to a run while it is driven.
 #[derive(Clone, Default)]
 pub struct Attention {
     /// A person at the terminal.
     pub asker: Option<Arc<dyn Asker>>,
-    /// Confirmations are answered with yes, and the record says by what.
+    /// If set, confirmations are answered with yes, and the record names this as the source.
     pub assume_yes: Option<String>,
-    /// Whether a long wait gives the lease back and leaves the run to be claimed later. Hosts that
-    /// stay and claim due runs set it: the pool of `deft up`, `deft tick` and the Telegram bot.
-    /// `deft run` and the chat at the terminal do not: their process waits itself.
+    /// Whether a long wait parks the run and releases its lease. Set by hosts that keep running and claim
+    /// due runs: the pool of `deft up`, `deft tick` and the Telegram bot. Not set by `deft run` and the chat
+    /// at the terminal, whose process waits itself.
     pub parks: bool,
-    /// Hears the answers of the run's agent while they are written.
+    /// Receives the answers of the run's agent while they are written.
     pub hear: Option<crate::agent::Hear>,
-    /// Where the id of the run is put as soon as it is admitted.
+    /// Receives the id of the run as soon as it is admitted.
     pub admitted: Option<Arc<OnceLock<RunId>>>,
-    /// Where the events of the run are kept for a caller that shows it when it is over.
+    /// Collects the events of the run for a caller that shows them when it has ended.
     pub transcript: Option<Arc<Transcript>>,
 }
 
@@ -93,14 +93,14 @@ impl Attention {
     }
 }
 
-/// The name of the question before a step. The same question has the same name after a crash.
+/// Returns the id of a question at a step. It stays the same after a crash.
 fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
     let text = format!("{run}\n{path}\n{nth}");
     format!("apr_{}", &hex_digest(text.as_bytes())[..12])
 }
 
-/// The question that an action asks, if it asks one. `nth` is how often the run has ended before,
-/// so that a resumed run asks anew.
+/// Returns the question that an action asks; `None` for other actions. `nth` is the number of times the run
+/// has ended, so that a resumed run asks again.
 pub(crate) fn question(run: &RunId, nth: u32, action: &Ask) -> Option<Question> {
     let Ask::Question {
         path,
@@ -116,7 +116,7 @@ pub(crate) fn question(run: &RunId, nth: u32, action: &Ask) -> Option<Question> 
     Some(question)
 }
 
-/// A question at a place of a run.
+/// Returns a question at a step of a run.
 pub(crate) fn question_at(
     run: &RunId,
     nth: u32,
@@ -134,7 +134,7 @@ pub(crate) fn question_at(
     }
 }
 
-/// The operation with its secrets by name, as people see it and as grants know it.
+/// Returns the operation with secrets replaced by their names, for people and for grants.
 fn masked(operation: &Operation) -> Operation {
     let mut operation = operation.clone();
     if let Some(args) = &mut operation.args {
@@ -154,7 +154,7 @@ pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
     }
 }
 
-/// The answer that a word in the store means; an unknown word means no.
+/// Parses a stored answer; an unknown word means no.
 pub(crate) fn answer(word: &str) -> Answer {
     match word {
         "yes" => Answer::Yes,
@@ -183,17 +183,17 @@ pub(crate) async fn at_terminal(
     Ok(answer.map(|answer| (answer, asker.name())))
 }
 
-/// What a stored question is about.
+/// Parses the operation of a stored question.
 fn stored_operation(row: &ApprovalRow) -> Result<Operation, Error> {
     read_stored(&row.asked.operation, || {
         format!("the operation of approval `{}`", row.asked.id)
     })
 }
 
-/// Who answers at the terminal, as the record says.
+/// The name of the person at the terminal in records.
 pub(crate) const TERMINAL: &str = "the person at the terminal";
 
-/// Stores an answer. If another answer came first, that one counts.
+/// Stores an answer. Returns the answer that counts, which is the first one.
 pub(crate) async fn decide(
     store: &Arc<dyn Store>,
     approval: &str,
@@ -215,7 +215,8 @@ pub(crate) async fn decide(
     })
 }
 
-/// Finds an answer: one that is stored, a grant, `--yes`, the person at the terminal.
+/// Looks for an answer: a stored one, a grant, `--yes`, or the person at the terminal. `None` if a person
+/// must answer later.
 pub(crate) async fn find_answer(
     engine: &Arc<Inner>,
     attention: &Attention,
@@ -250,15 +251,15 @@ pub(crate) async fn find_answer(
     Some(decided)
 }
 
-/// Whether an answer was given by a person, and not by a flag or by a grant that stands.
+/// Whether a person gave the answer, as opposed to a flag or a grant.
 pub(crate) fn is_person(by: &str) -> bool {
     !by.starts_with("--") && !by.starts_with(STANDING)
 }
 
-/// What the name of a grant stands behind where it answers.
+/// Prefix of the name of a grant that answers a question.
 const STANDING: &str = "standing grant";
 
-/// Who granted the operation permanently, if a person did.
+/// Returns the grant that covers the question, in words; `None` if no grant does.
 async fn granted(
     engine: &Arc<Inner>,
     skill: &str,
@@ -282,20 +283,20 @@ async fn granted(
         .map(|grant| format!("{STANDING} {} of {}", grant.id, grant.by))
 }
 
-/// What became of an answer.
+/// The result of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerReceipt {
-    /// It counts; the run is due again.
+    /// It was accepted; the run is due again.
     Accepted(ApprovalRow),
     /// Another answer came first.
     Already(ApprovalRow),
-    /// There is no such question.
+    /// No such question exists.
     Gone,
 }
 
 impl Inner {
-    /// Keeps a person's yes for later: to all calls of the tool that a question was about, or to the
-    /// same operation of the same revision.
+    /// Stores a grant for a yes that covers later calls: all calls of the tool in the question, or the same
+    /// operation of the same revision.
     async fn remember_answer(&self, place: (&str, &str), question: &Question, by: &str) {
         let kept = async {
             let grant = GrantRequest {
@@ -310,7 +311,7 @@ impl Inner {
             self.parts.store.grant(grant).await?;
             self.agents.read_grants().await
         };
-        // The call itself was agreed to; the next one is asked about again.
+        // The call itself is approved; only the next one is asked about again.
         if let Err(error) = kept.await {
             let approval = &question.approval;
             tracing::warn!(%error, approval, "an answer that holds for later could not be stored");
@@ -319,8 +320,8 @@ impl Inner {
 }
 
 impl Engine {
-    /// Answers a question. `always` lets the same operation of the same revision pass from now on, or,
-    /// where the question offers that, all calls of its tool in chats.
+    /// Answers a question. `always` also approves the same operation of the same revision from now on, or all
+    /// calls of its tool in chats if the question offers that.
     pub async fn answer(
         &self,
         row: &ApprovalRow,
@@ -333,9 +334,8 @@ impl Engine {
         self.store_answer(row, given, by, grant).await
     }
 
-    /// Says yes to a question, and lets operations of the same revision pass from now on that
-    /// differ only in the arguments that the pattern names, and there as it says: from names to
-    /// exact values or to texts with `*`.
+    /// Answers yes, and approves operations of the same revision from now on that differ only in the
+    /// arguments of `pattern`, which maps names to exact values or to texts with `*`.
     pub async fn allow_like(
         &self,
         row: &ApprovalRow,

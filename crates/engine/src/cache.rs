@@ -1,7 +1,7 @@
-//! Results that later runs use again: what they are kept under, and how they are written.
+//! Cached results for later runs: their keys and their format.
 //!
-//! A result may hold placeholders of secrets, and those mean something only in the run that made
-//! them. It is kept with the nonce of that run, and read under the nonce of another.
+//! A result may hold placeholders of secrets, which are valid only in the run that made them. It is stored
+//! with the nonce of that run, and converted to the nonce of the run that reads it.
 
 use deft_base::hex_digest;
 use deft_model::Object;
@@ -15,21 +15,21 @@ struct CachedResult<V> {
     value: V,
 }
 
-/// A result as it is kept.
+/// Returns a result as it is stored.
 pub(crate) fn write(value: &Value, nonce: &str) -> String {
     let nonce = nonce.to_owned();
     // JSON values always serialize.
     serde_json::to_string(&CachedResult { nonce, value }).unwrap_or_default()
 }
 
-/// A result that was kept, for a run with this nonce; none if it cannot be read.
+/// Parses a stored result for a run with this nonce; `None` if it is unreadable.
 pub(crate) fn read(kept: &str, nonce: &str) -> Option<Value> {
     let mut kept: CachedResult<Value> = serde_json::from_str(kept).ok()?;
     rekey(&mut kept.value, &kept.nonce, nonce);
     Some(kept.value)
 }
 
-/// Tool and arguments; the order in which the arguments were written does not count, and secrets
+/// Returns the key of a call: tool and arguments. The order of the arguments does not matter, and secrets
 /// count by name.
 pub(crate) fn key(tool: &str, args: &Object, nonce: &str) -> String {
     let mut names: Vec<&String> = args.keys().collect();
@@ -44,8 +44,8 @@ pub(crate) fn key(tool: &str, args: &Object, nonce: &str) -> String {
     hex_digest(by_name(&text, nonce).as_bytes())
 }
 
-/// The text with secrets by name. The mark of a name is one that does not occur in the text, so
-/// that what only looks like a secret is not taken for one.
+/// Replaces placeholders of secrets by names. The mark around a name does not occur in the text, so that
+/// other text is never mistaken for a secret.
 fn by_name(text: &str, nonce: &str) -> String {
     let mut nth = 0_usize;
     let mut mark = String::from("[secret 0 ");

@@ -1,4 +1,4 @@
-//! Takes the lease of a due run and drives it from its journal.
+//! Claiming of due runs: takes the lease of a run and drives it from its journal.
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::record::encode;
 use crate::secrets::{RunSecrets, taken_over};
 use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
 
-/// How often a run that waits for its turn looks whether it has come.
+/// How often a run that waits for its turn is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Engine {
-    /// Claims and drives runs that are due, one after another, until none is.
+    /// Claims and drives due runs, one after another, until none is due.
     pub async fn drain(&self, attention: &Attention) -> Result<Vec<RunId>, Error> {
         let mut driven = Vec::new();
         while let Some(claimed) = self.claim(None).await? {
@@ -31,7 +31,7 @@ impl Engine {
         Ok(driven)
     }
 
-    /// The lease of a run that is due, if there is one.
+    /// Claims a due run; `None` if none is due.
     pub async fn claim_due(&self) -> Result<Option<ClaimedRun>, Error> {
         self.claim(None).await
     }
@@ -49,7 +49,7 @@ impl Engine {
         Ok(inner.parts.store.claim(claim).await?)
     }
 
-    /// Ends a run whose driver is gone: what it was doing is looked at first, if it can be claimed.
+    /// Ends a run whose driver is gone. If the run can be claimed, its interrupted calls are resolved first.
     pub(crate) async fn close_orphan(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         if let Some(claimed) = self.claim(Some(run.clone())).await? {
             self.drive_claimed(claimed, Attention::default()).await?;
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay leased by a
+    /// Ends a run that cannot be replayed as interrupted, with the reason; it must not stay leased by a
     /// process that cannot drive it.
     async fn give_up(&self, run: &RunRow, lease: &Lease, error: &Error) -> Result<(), Error> {
         let at = self.inner.now();
@@ -207,15 +207,15 @@ impl Engine {
         tracing::debug!(run = %driver.run(), "driving");
         driver.recorded(now, recorded);
         if interrupted_at.is_some() {
-            // Before the first turn: a turn would store the open question of an agent a second time.
+            // Before the first turn, which would store the open question of an agent a second time.
             driver.store_recorded().await?;
         }
         driver.drive(again).await
     }
 }
 
-/// The last sign of a driver that ended without a word. A run that waited has none, and neither has one
-/// that a person lets go on.
+/// Returns the time of the last event of a driver that disappeared. `None` for a run that had not started,
+/// was waiting, or was resumed by a person.
 fn interrupted_at(claimed: &ClaimedRun, events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     let begun = events
         .iter()
@@ -224,7 +224,7 @@ fn interrupted_at(claimed: &ClaimedRun, events: &[(Timestamp, Event)]) -> Option
     (!matches!(last, Event::Resumed { .. })).then_some(*at)
 }
 
-/// When the time of a run began to count: time spent waiting for a person does not.
+/// Returns when the time limit of a run started to count: waiting for a person is excluded.
 fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     let starts = |event: &Event| {
         matches!(
@@ -234,7 +234,7 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     };
     let mut newest = events.iter().rev();
     newest.find_map(|(at, event)| {
-        // Nor does the time that a step lets pass.
+        // So is the time of a `wait:` step.
         if let Event::Begun(begun) = event
             && let Some(until) = begun.call.waits_until()
         {
@@ -244,7 +244,8 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
     })
 }
 
-/// Work that an earlier driver began: calls end as interrupted, waits and questions continue.
+/// Resolves work that an earlier driver started: calls end as interrupted; waits, questions and agents are
+/// returned to be continued.
 fn cut_off(
     machine: &mut Machine,
     now: Timestamp,
@@ -254,7 +255,7 @@ fn cut_off(
     let mut again = Vec::new();
     for action in machine.outstanding() {
         match action {
-            // Its own machine knows what was under way.
+            // The machine of the agent knows which of its requests were in flight.
             Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
                 again.push(action);
             }
@@ -271,14 +272,14 @@ fn cut_off(
                     recorded.push(event);
                 }
             }
-            // A remedy is made to be repeated; a wait and a question change nothing.
+            // Heal rules are made to be repeated; sleeps and questions have no effects.
             Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => again.push(action),
         }
     }
     again
 }
 
-/// Steps that wait for something that was not there.
+/// Returns the steps that wait for something that was missing.
 fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
     let mut waiting = HashSet::new();
     for (_, event) in events {
@@ -301,7 +302,7 @@ pub(crate) fn decode_events(
     stored.iter().map(one).collect()
 }
 
-/// An event as it was stored.
+/// Parses a stored event.
 pub(crate) fn decode_event(run: &RunId, stored: &StoredEvent) -> Result<Event, Error> {
     serde_json::from_str(&stored.body).map_err(|error| Error::Replay {
         run: run.to_string(),
@@ -310,7 +311,7 @@ pub(crate) fn decode_event(run: &RunId, stored: &StoredEvent) -> Result<Event, E
 }
 
 impl Inner {
-    /// Asks a run to stop. A run without a driver ends at once, and listeners get its end.
+    /// Requests a run to stop. A run without a driver ends at once, and listeners get its end.
     pub(crate) async fn close(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let store = &self.parts.store;
         let Some(row) = store.run(run).await? else {
@@ -327,7 +328,7 @@ impl Inner {
         Ok(state)
     }
 
-    /// The plans of the skills that a run has entered.
+    /// Returns the plans of the skills that a run has entered, by revision.
     pub(crate) async fn nested(
         &self,
         skill: &str,
@@ -345,7 +346,7 @@ impl Inner {
         Ok(nested)
     }
 
-    /// A run that was only admitted so far begins now. Gives back the nonce of its secrets.
+    /// Starts a run that was only admitted so far. Returns the nonce of its secrets.
     fn begin_if_new(
         &self,
         machine: &mut Machine,
@@ -382,7 +383,7 @@ impl Inner {
             origin: prepared.origin,
         });
         for event in std::iter::once(started).chain(prepared.reused) {
-            // A fresh machine takes its own start, and reused steps of the same revision.
+            // A fresh machine accepts its own start, and reused steps of the same revision.
             if machine.apply(self.now(), &event).is_ok() {
                 recorded.push(event);
             }

@@ -1,4 +1,4 @@
-//! Drives a run: what the interpreter decides is stored, then performed, until it ends or waits.
+//! The driver of a run: decisions of the interpreter are stored, then performed, until the run ends or waits.
 
 mod results;
 mod stop;
@@ -30,7 +30,7 @@ pub(crate) use think::StepAgent;
 /// The result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DriveOutcome {
-    /// It is over; the row as it is stored.
+    /// It has ended; contains the stored row.
     Finished(Box<RunRow>),
     /// It waits, and no process holds its lease.
     Parked,
@@ -38,14 +38,14 @@ pub enum DriveOutcome {
     GivenUp,
 }
 
-/// Where the turns of a run have led to.
+/// Why the loop of turns stopped.
 enum TurnOutcome {
-    /// With what models took for it.
+    /// With a summary of the model costs.
     Ended(Finish, Option<String>),
     Parked,
 }
 
-/// A run and the right to drive it.
+/// A run with the right to drive it.
 pub(crate) struct Driver {
     engine: Arc<Inner>,
     run: RunRow,
@@ -55,37 +55,36 @@ pub(crate) struct Driver {
     performer: Performer,
     attention: Attention,
     stop: Stop,
-    /// How each action that goes on is cut off.
+    /// Cancels each action in flight.
     halts: HashMap<Path, CancellationToken>,
     tasks: FuturesUnordered<BoxFuture<'static, ActionResult>>,
-    /// Agents by their steps, and what they want done next.
+    /// Agents by step, and their requests to perform next.
     agents: HashMap<Path, StepAgent>,
     thoughts: Vec<(Path, deft_agent::Request)>,
-    /// The step of an agent has ended, so that something may follow.
+    /// Whether the step of an agent has ended, so that the interpreter must advance.
     agent_ended: bool,
-    /// What the skill wants when its budget is spent, once it is.
+    /// The reaction of the skill to a spent budget, once one is spent.
     exhausted: Option<ExhaustedAction>,
-    /// The step before which the run has nothing done and which cannot be paid for, or for which
-    /// there is nothing to do.
+    /// An agent's step that cannot be paid for or has no work, if the run has done nothing before it.
     unpaid: Option<Path>,
-    /// Calls and waits under way, and questions that cannot be answered in this process.
+    /// Calls and sleeps in flight; `unanswered` are questions that no one in this process can answer.
     calling: usize,
     sleeping: Vec<Timestamp>,
-    /// Those of the waits that a step asks for.
+    /// The part of `sleeping` that `wait:` steps asked for.
     waits: Vec<Timestamp>,
     unanswered: Vec<Question>,
-    /// When the run has taken too long.
+    /// When the time limit of the run is reached.
     deadline: Option<Timestamp>,
-    /// How long the run waits for a missing tool, and its name.
+    /// Until when the run waits for a missing tool, and the failure that names it.
     patient_until: Option<Timestamp>,
     blocked_by: Option<Failure>,
-    /// The skill as it stood when the run began, if it is known.
+    /// The row of the skill when the run started, if known.
     skill: Option<Arc<SkillRow>>,
-    /// The place that the run takes up as long as it does something.
+    /// The permit of the pool, held while the run does work.
     place: Option<OwnedSemaphorePermit>,
 }
 
-/// What the interpreter has to be told: by the router, and by the rights of agents.
+/// Facts for the interpreter, from the router and from the rights of agents.
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Inner);
 
 impl Facts for RouterFacts<'_> {
@@ -142,41 +141,41 @@ impl Driver {
         &self.run.id
     }
 
-    /// Ends the run at this instant.
+    /// Sets when the time limit of the run is reached.
     pub(crate) fn with_deadline(mut self, deadline: Option<Timestamp>) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Until then the run waits for tools that are not there, instead of ending.
+    /// Sets how long the run waits for missing tools instead of ending.
     pub(crate) fn patient(mut self, until: Option<Timestamp>) -> Self {
         self.patient_until = until.filter(|_| self.attention.parks);
         self
     }
 
-    /// Gives the row of the skill, so that the end of the run need not read it.
+    /// Sets the row of the skill, so that the end of the run need not read it.
     pub(crate) fn with_skill_row(mut self, skill: Option<Arc<SkillRow>>) -> Self {
         self.skill = skill;
         self
     }
 
-    /// Gives the permit that the run occupies.
+    /// Sets the permit that the run holds.
     pub(crate) fn with_permit(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
         self.place = place;
         self
     }
 
-    /// What is applied already and must be stored with the next batch.
+    /// Adds events that are applied already, to be stored with the next batch.
     pub(crate) fn recorded(&mut self, at: Timestamp, events: Vec<Event>) {
         self.journal.extend(at, events);
     }
 
-    /// The same, at once.
+    /// Stores the recorded events without waiting for the next batch.
     pub(crate) async fn store_recorded(&mut self) -> Result<(), Error> {
         self.commit(RunState::Continue).await
     }
 
-    /// Drives to the end, or to a wait that is worth giving the lease back for.
+    /// Drives the run to its end, or to a wait that is long enough to park it.
     ///
     /// `begun` are actions whose intent is stored already.
     pub(crate) async fn drive(mut self, begun: Vec<Ask>) -> Result<DriveOutcome, Error> {
@@ -250,7 +249,7 @@ impl Driver {
             for action in actions.drain(..) {
                 self.perform(action);
             }
-            // An agent that is taken up again may have something to record first, or be over.
+            // A resumed agent may have an event to record first, or may have finished.
             let unstored = !self.journal.is_empty() && self.must_be_stored(&[]);
             if std::mem::take(&mut self.agent_ended) || unstored {
                 continue;
@@ -267,7 +266,7 @@ impl Driver {
         }
     }
 
-    /// A question is stored together with the event that asks it.
+    /// Adds the questions of actions to the batch of the events that ask them.
     fn note_questions(&mut self, now: Timestamp, actions: &[Ask]) {
         let questions = actions.iter().filter_map(|action| self.question(action));
         let asked: Vec<Write> = questions
@@ -366,7 +365,7 @@ impl Driver {
         self.tasks.push(task);
     }
 
-    /// Finds an answer: one that is stored, a grant, `--yes`, the person at the terminal.
+    /// Looks for an answer: a stored one, a grant, `--yes`, or the person at the terminal.
     fn ask(&mut self, question: Question) -> BoxFuture<'static, ActionResult> {
         self.calling += 1;
         let engine = Arc::clone(&self.engine);
@@ -379,7 +378,7 @@ impl Driver {
         .boxed()
     }
 
-    /// The state of the run if only waits are left.
+    /// Returns the parked state if the run has nothing left to do but wait.
     fn parking(&self, now: Timestamp) -> Option<RunState> {
         if self.calling > 0 || self.machine.stopping().is_some() {
             return None;
@@ -417,12 +416,12 @@ impl Driver {
         })
     }
 
-    /// Waits until something has been done, and gathers everything that has.
+    /// Waits until an action is done, and records all results that are ready.
     async fn wait(&mut self) -> Result<(), Error> {
         let first = match self.tasks.next().now_or_never() {
             Some(Some(done)) => Some(done),
             _ => {
-                // Nothing is ready: let the world see how far the run is before waiting.
+                // Nothing is ready: store and publish progress before waiting.
                 if !self.journal.is_empty() {
                     self.commit(RunState::Continue).await?;
                 }
@@ -438,7 +437,7 @@ impl Driver {
         Ok(())
     }
 
-    /// The next thing that is done; none when the run has to stop.
+    /// Waits for the next result; `None` if the run has to stop.
     async fn next(&mut self) -> Option<ActionResult> {
         let stopping = self.machine.stopping().is_some();
         let due = self
@@ -466,7 +465,7 @@ impl Driver {
         let now = self.engine.now();
         match self.machine.apply(now, &event) {
             Ok(()) => self.journal.push(now, event),
-            // The machine made the event or asked for it; this is a fault of ours.
+            // The machine made the event or asked for it, so this is a bug.
             Err(error) => tracing::error!(run = %self.run.id, %error, "an event does not fit"),
         }
     }
@@ -482,7 +481,7 @@ fn must_be_stored(action: &Ask) -> bool {
     }
 }
 
-/// What an action is for.
+/// The path of the step that an action belongs to.
 fn path(action: &Ask) -> &Path {
     match action {
         Ask::Call { path, .. }

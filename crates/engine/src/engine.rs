@@ -1,4 +1,4 @@
-//! The handle that surfaces hold, and what all its parts share.
+//! The engine's handle for front ends, and the state that its parts share.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use tokio_util::sync::CancellationToken;
 use crate::record::PublishedEvent;
 use crate::{Attention, Clock, Error, Library, Options, Outbox, Owner, Skills};
 
-/// What an engine is made of.
+/// The parts that an engine is built from.
 pub struct Parts {
-    /// Where runs are kept.
+    /// Stores runs.
     pub store: Arc<dyn Store>,
-    /// Where skills are found.
+    /// The source of file skills.
     pub skills: Arc<dyn Skills>,
     /// Calls tools.
     pub router: Router,
@@ -34,9 +34,9 @@ pub struct Parts {
     pub compute: Compute,
     /// Asks models.
     pub models: Models,
-    /// Tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where the secrets come from that skills name.
+    /// The source of the secrets that skills name.
     pub secrets: Arc<dyn SecretSource>,
 }
 
@@ -49,26 +49,26 @@ pub struct Engine {
 pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) parts: Parts,
-    /// Rules of the interpreter; the zone in them may change.
+    /// Rules of the interpreter; their zone can change.
     rules: RwLock<Arc<Rules>>,
     pub(crate) base: Base,
     pub(crate) library: Arc<Library>,
     pub(crate) outbox: Outbox,
     pub(crate) owner: Owner,
-    /// Revisions whose content is known to be stored.
+    /// Revisions whose content this process knows to be stored.
     kept: Mutex<HashSet<String>>,
-    /// Runs that are driven here, and how to stop them.
+    /// Runs that are driven here, with the means to stop them.
     driven: Mutex<HashMap<RunId, Stop>>,
-    /// Their askers: the person who answers for a run also answers for the runs it starts.
+    /// The attention of these runs: the person who answers for a run also answers for the runs it starts.
     watched: Mutex<HashMap<RunId, Attention>>,
-    /// Leases of runs that are driven no more and could not be given back yet.
+    /// Leases of runs that are no longer driven, and that the store has not released yet.
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<PublishedEvent>>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) incidents: Incidents,
 }
 
-/// How a run that is driven here is stopped.
+/// Stops a run that is driven here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop {
     pub(crate) token: CancellationToken,
@@ -82,14 +82,14 @@ impl Stop {
     }
 }
 
-/// How many events a slow listener may fall behind before it has to read the store.
+/// Number of events that a slow listener may fall behind before it has to read the store.
 const LIVE_EVENTS: usize = 4096;
 
-/// How often a process that drives runs looks for requests to stop.
+/// How often a process that drives runs checks for requests to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(250);
 
 impl Engine {
-    /// Puts an engine together and takes the lock of this process.
+    /// Builds an engine, and takes the lock file of this process.
     pub fn new(parts: Parts, options: Options) -> Result<Self, Error> {
         let owner = Owner::enter(&options.owners).and_then(|owner| {
             owner.remember_boot()?;
@@ -102,7 +102,7 @@ impl Engine {
         Self::with_owner(parts, options, owner)
     }
 
-    /// An engine that only looks: it drives nothing, and needs no folder that it may write to.
+    /// Returns an engine for reading: it drives nothing, and needs no writable folder.
     pub fn to_read(parts: Parts, options: Options) -> Result<Self, Error> {
         let owner = Owner::onlooker(&options.owners);
         Self::with_owner(parts, options, owner)
@@ -164,14 +164,14 @@ impl Engine {
         })
     }
 
-    /// Lets schedules stand at another time from now on, to try them out: what a failure puts off is
-    /// put off from there. Leases, messages and what is written down use the clock.
+    /// Fixes the time that schedules see, to try them out: the backoff after a failure counts from there.
+    /// Leases, notices and timestamps use the clock.
     pub fn hold_schedule_time(&self, at: Timestamp) {
         self.inner.base.hold_schedule_time(at);
     }
 
-    /// Uses another zone of the host from now on, and plans the slots anew that depend on it. Gives back
-    /// how many skills fire at another time.
+    /// Changes the zone of the host, and plans the slots that depend on it again. Returns how many skills
+    /// fire at another time.
     pub async fn set_zone(&self, zone: &TimeZone) -> Result<usize, Error> {
         let inner = &self.inner;
         inner.base.set_zone(&deft_schedule::zone_name(zone));
@@ -180,12 +180,12 @@ impl Engine {
         inner.library.follow_zone().await
     }
 
-    /// Events of all runs that are driven here, each after it was stored.
+    /// Subscribes to the events of all runs that are driven here; each is sent after it was stored.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<PublishedEvent>> {
         self.inner.live.subscribe()
     }
 
-    /// Tells whether the process that drove a run is gone without having finished it.
+    /// Whether the process that drove a run is gone without having finished it.
     pub fn is_abandoned(&self, run: &RunRow) -> bool {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
@@ -202,7 +202,7 @@ impl Engine {
         &self.inner.options
     }
 
-    /// Outages that people were told of.
+    /// The outages that people were told about.
     pub fn incidents(&self) -> &Incidents {
         &self.inner.incidents
     }
@@ -212,12 +212,12 @@ impl Engine {
         self.inner.base.bells().ring_all();
     }
 
-    /// What agents are told, may do and may spend.
+    /// Prompts, rights and budgets of agents.
     pub fn agents(&self) -> &Arc<Agents> {
         &self.inner.agents
     }
 
-    /// Where runs are kept.
+    /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.parts.store
     }
@@ -227,7 +227,7 @@ impl Engine {
         &self.inner.library
     }
 
-    /// Messages to people.
+    /// The outbox.
     pub fn outbox(&self) -> &Outbox {
         &self.inner.outbox
     }
@@ -237,12 +237,12 @@ impl Engine {
         &self.inner.parts.router
     }
 
-    /// What leases call this process.
+    /// The name of this process in leases.
     pub fn owner(&self) -> &str {
         self.inner.owner.name()
     }
 
-    /// Asks a run to stop, wherever it is driven.
+    /// Requests a run to stop, in whichever process it is driven.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let state = self.inner.close(run, by).await?;
         if let CancelState::Done(row) = &state {
@@ -267,8 +267,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the leases of this process alive and stops what others want stopped. Runs until it
-    /// is dropped.
+    /// Renews the leases of this process, and stops runs on request. Runs until it is dropped.
     pub async fn keep_leases(&self) {
         let inner = &self.inner;
         let mut seen = None;
@@ -284,7 +283,7 @@ impl Engine {
             if inner.is_idle() {
                 continue;
             }
-            // A number is cheaper to read than rows, and nothing happens most of the time.
+            // The version is cheaper to read than rows, and usually nothing has changed.
             let version = inner.parts.store.version().await.ok();
             if version != seen {
                 seen = version;
@@ -300,7 +299,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// The rules of the interpreter, as they are now.
+    /// Returns the current rules of the interpreter.
     pub(crate) fn rules(&self) -> Arc<Rules> {
         Arc::clone(&self.rules.read())
     }
@@ -311,7 +310,7 @@ impl Inner {
         *rules = Arc::new(Rules { zone, ..others });
     }
 
-    /// The present to the microsecond.
+    /// The current time, in microseconds.
     pub(crate) fn now(&self) -> Timestamp {
         self.base.now()
     }
@@ -327,7 +326,7 @@ impl Inner {
     }
 
     pub(crate) fn publish(&self, event: PublishedEvent) {
-        // An event without listeners is no failure.
+        // An event without listeners is not an error.
         drop(self.live.send(Arc::new(event)));
     }
 
@@ -351,7 +350,7 @@ impl Inner {
         self.watched.lock().remove(run);
     }
 
-    /// The asker for a run that another run starts: the one of that run.
+    /// Returns the attention for a run that `run` starts: its asker, and the flag to assume yes.
     pub(crate) fn attention_below(&self, run: &RunId) -> Attention {
         let above = self.watched.lock().get(run).cloned().unwrap_or_default();
         Attention {
@@ -382,13 +381,13 @@ impl Inner {
 
     async fn renew(&self) {
         let until = self.lease_until();
-        // The drivers find out for themselves if a lease is lost.
+        // The drivers detect a lost lease themselves.
         if let Err(error) = self.parts.store.renew(self.owner.name(), until).await {
             tracing::warn!(%error, "leases could not be renewed");
         }
     }
 
-    /// Stops a run that is driven here; says whether it is.
+    /// Stops a run that is driven here; returns false if it is not.
     pub(crate) fn stop(&self, run: &RunId, by: &str) -> bool {
         let driven = self.driven.lock().get(run).cloned();
         driven.inspect(|stop| stop.ask(by)).is_some()

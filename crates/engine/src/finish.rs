@@ -1,5 +1,5 @@
-//! The end of a run: one transaction writes outcome, outputs and error, what it means for the
-//! skill, and what people are told.
+//! The end of a run: one transaction stores the outcome, outputs and error, the effects on the skill, and the
+//! notices.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::transcript::has_notice;
 use crate::view::publish;
 use crate::{DETACHED, EVENT, Error, JOB_SKILL, reply, session_log};
 
-/// Tools that tell a person something; a run that used one needs no message about its end.
+/// Tools that send a message to a person; a run that used one needs no notice about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
 
-/// The end of a run as it is stored.
+/// Returns the end of a run as it is stored.
 pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     Finish {
         outcome: finished.outcome,
@@ -39,7 +39,7 @@ pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     }
 }
 
-/// The row of a run after its end is stored, made without reading it back.
+/// Returns the row of a run after its end is stored, without reading it back.
 pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
@@ -54,7 +54,7 @@ pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> R
     run
 }
 
-/// The last events of a run that ends without a driver.
+/// Returns the last events of a run that ends without a driver.
 pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
     let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
     let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());
@@ -70,23 +70,23 @@ pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Ve
     vec![Event::Stopped { failure }, Event::Finished(finished)]
 }
 
-/// A run that is over, before that is stored.
+/// A run that has ended, before its end is stored.
 pub(crate) struct EndedRun<'a> {
     pub(crate) run: &'a RunRow,
     pub(crate) lease: &'a Lease,
     pub(crate) finished: &'a RunEnd,
     /// The latest interruption of the run.
     pub(crate) recovery: Option<Recovery>,
-    /// Whether the run itself has told people something.
+    /// Whether the run has sent a notice itself.
     pub(crate) told: bool,
-    /// What the skill wants when its budget is spent, if that is how the run ended.
+    /// The reaction of the skill to a spent budget, if the run ended because of that.
     pub(crate) exhausted: Option<ExhaustedAction>,
-    /// The skill as it stood when the run began, if it is known.
+    /// The row of the skill when the run started, if known.
     pub(crate) skill: Option<&'a Arc<SkillRow>>,
     pub(crate) at: Timestamp,
 }
 
-/// The notice about a run that failed while no person watched it. Runs of slots have notices of their own.
+/// Returns the notice about a detached run that failed. Runs of slots have other notices.
 fn unwatched_failure(ending: &EndedRun<'_>) -> Option<Write> {
     let run = ending.run;
     let outcome = ending.finished.outcome;
@@ -107,7 +107,7 @@ fn unwatched_failure(ending: &EndedRun<'_>) -> Option<Write> {
     Some(write_notice(&notice, ending.at))
 }
 
-/// Stores a message with a batch. A run tells each kind once.
+/// Returns the write that stores a notice with a batch. A run sends one notice of each kind.
 pub(crate) fn write_notice(notice: &Notice, at: Timestamp) -> Write {
     Write::Notice {
         key: notice.kind.word().to_owned(),
@@ -116,15 +116,15 @@ pub(crate) fn write_notice(notice: &Notice, at: Timestamp) -> Write {
     }
 }
 
-/// Whether a run has told people something, also by the tool that carries messages of deft's own.
+/// Whether a run has sent a message to people with a tool, including the tool that `channel` names.
 pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
     let mut telling = TELLING.into_iter().chain(channel);
     telling.any(|tool| machine.has_called(tool))
 }
 
 impl Inner {
-    /// Stores the end of a run with all that goes with it, then publishes it. Gives back what is
-    /// stored, with what models took for it.
+    /// Stores the end of a run with everything that belongs to it, then publishes it. Returns what was
+    /// stored, with the summary of the model costs.
     pub(crate) async fn commit_end(
         &self,
         ending: &EndedRun<'_>,
@@ -176,8 +176,7 @@ impl Inner {
                     self.ring_after(moves, tells);
                     return Ok((stored, usage));
                 }
-                // Only a change of the skill can come in between, and then everything is decided
-                // anew.
+                // Only a change of the skill can come in between; then the effects are decided again.
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {
                     batch = Batch {
                         events: encode_all(&events),
@@ -190,8 +189,8 @@ impl Inner {
         }
     }
 
-    /// Who may have something to do after the end of a run: others that wait for their turn, and
-    /// whatever its skill brought about.
+    /// Wakes the loops that may have work after the end of a run: queued runs, notices, and the slots of its
+    /// skill.
     fn ring_after(&self, moves: bool, tells: bool) {
         self.base.bells().runs.notify_waiters();
         if tells {
@@ -206,7 +205,7 @@ impl Inner {
         Ok(self.parts.store.append(lease, batch).await?)
     }
 
-    /// What the end of a run means for its skill, if the store knows the skill.
+    /// Decides the effects of the end of a run on its skill; `None` if the store has no row of the skill.
     async fn aftermath(
         &self,
         ending: &EndedRun<'_>,
@@ -217,7 +216,7 @@ impl Inner {
         if !pinned.has_row() {
             return Ok(None);
         }
-        // The row may be old; then storing fails and the row is read again.
+        // The row may be stale; then storing fails and the row is read again.
         let row = match known {
             Some(row) => Some(row),
             None => self.parts.store.skill(&run.skill).await?.map(Arc::new),
@@ -253,7 +252,8 @@ impl Inner {
         Ok(Some((row, decision.change, notices.collect())))
     }
 
-    /// The slot that a run answers to, and whether it began long after it. An event is its own slot.
+    /// Returns the slot of a run, and whether it started long after it. For an event, the slot is the time of
+    /// admission.
     fn slot_of(&self, run: &RunRow) -> (Option<Timestamp>, bool) {
         let event = (run.cause == EVENT).then_some(run.admitted_at);
         let begun = self.base.held_schedule_time();
@@ -264,8 +264,8 @@ impl Inner {
         (run.slot.or(event), late)
     }
 
-    /// The same as [`Self::known_outage`]. A run ends also if the stored incidents are damaged: then
-    /// people are told of its failure as of any other.
+    /// Like [`Self::known_outage`], but treats damaged incidents as none: the run must still end, and people
+    /// get the usual notice about its failure.
     async fn outage_as_known(
         &self,
         ending: &EndedRun<'_>,
@@ -280,7 +280,7 @@ impl Inner {
         }
     }
 
-    /// What people know of the outage that a run met, or of the one that is over with it.
+    /// Returns what people know of the outage that a run met, or of the one that ended with it.
     async fn known_outage(
         &self,
         ending: &EndedRun<'_>,
@@ -314,7 +314,7 @@ impl Inner {
         }
     }
 
-    /// Tells of the end of a run that the store has ended, if it has.
+    /// Publishes and logs the end of a run that was cancelled without a driver.
     pub(crate) async fn tell_closed(&self, run: &RunId) -> Result<(), Error> {
         let store = &self.parts.store;
         let Some(row) = store.run(run).await? else {
@@ -335,7 +335,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Publishes the result of a run, after it is stored.
+    /// Adds a run that has ended to the session log.
     pub(crate) fn log_session(&self, run: &RunRow, finished: &RunEnd, at: Timestamp) {
         let Some(folder) = &self.options.sessions else {
             return;
@@ -365,7 +365,7 @@ pub(crate) fn failure(finished: &RunEnd) -> Option<&Failure> {
     finished.error.as_ref().map(|error| &error.failure)
 }
 
-/// The fact that is kept of a failed job, for those who look for it later (S0.82).
+/// Returns the fact that is stored about a failed job, for callers who look for it later (S0.82).
 pub(crate) fn error_fact(run: &RunRow, name: &str, why: &str, at: Timestamp) -> Option<Write> {
     if run.skill != JOB_SKILL {
         return None;

@@ -1,4 +1,4 @@
-//! The grant that an answer with "always" becomes.
+//! The grant that follows from an answer with "always".
 
 use deft_agents::tool_grant;
 use deft_library::grants::{AllowedArguments, StepOperation};
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::Error;
 
-/// A yes that is to hold for later operations.
+/// A yes that covers later operations.
 pub(crate) struct GrantRequest<'a> {
     pub(crate) skill: &'a str,
     pub(crate) revision: &'a str,
@@ -20,8 +20,8 @@ pub(crate) struct GrantRequest<'a> {
 }
 
 impl GrantRequest<'_> {
-    /// The grant: for all calls of a tool where the question offers that, else for this operation, or
-    /// for those like it.
+    /// Returns the grant: for all calls of a tool if the question offers that, else for this operation, or
+    /// for those that match the pattern `like`.
     pub(crate) fn grant(&self, like: Option<&Object>, at: Timestamp) -> Result<Grant, Error> {
         if let (Some(mark), None) = (&self.operation.remember, like) {
             return Ok(tool_grant(mark, self.by, at));

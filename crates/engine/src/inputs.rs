@@ -7,7 +7,7 @@ use crate::Error;
 use crate::engine::Inner;
 
 impl Inner {
-    /// The inputs of a run, as they are recorded.
+    /// Checks the inputs of a run, and returns them as they are recorded.
     pub(crate) async fn inputs(
         &self,
         pinned: &PinnedSkill,
@@ -19,7 +19,7 @@ impl Inner {
         self.inputs_as_known(pinned, given)
     }
 
-    /// The same with the stored tools. No server is started.
+    /// Like [`Self::inputs`], with the stored tools only. Starts no server.
     pub(crate) fn inputs_as_known(
         &self,
         pinned: &PinnedSkill,

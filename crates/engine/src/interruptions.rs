@@ -1,11 +1,11 @@
-//! Where a run stopped in the middle and was continued, and how long it waited: read from its journal.
+//! Interruptions of runs, and their idle time, derived from their journal.
 
 use deft_agent::EventKind;
 use deft_wire::interruption::{IdleTime, Interruption, InterruptionCause};
 use deft_workflow::Event;
 use jiff::Timestamp;
 
-/// The interruptions of a run, oldest first.
+/// Returns the interruptions of a run, oldest first.
 pub(crate) fn interruptions(events: &[(Timestamp, Event)]) -> Vec<Interruption> {
     let mut found = Vec::new();
     let mut ended = None;
@@ -31,8 +31,8 @@ pub(crate) fn interruptions(events: &[(Timestamp, Event)]) -> Vec<Interruption> 
     found
 }
 
-/// How long a run waited for people, and how long it was interrupted. A run that is interrupted while it
-/// waits for a person waits for the person.
+/// Returns how long a run waited for people, and how long it was interrupted. An interruption while it waited
+/// for a person counts as waiting.
 pub(crate) fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
     let mut gaps = questions(events);
     let waited_ms = covered_ms(&mut gaps);
@@ -44,7 +44,7 @@ pub(crate) fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
     }
 }
 
-/// Whether events of this kind say how long a run was idle; others need not be decoded for it.
+/// Whether events of this kind affect the idle time; others need not be decoded for it.
 pub(crate) fn tells_idle_time(kind: &str) -> bool {
     const KINDS: [&str; 6] = [
         "asked",
@@ -57,7 +57,7 @@ pub(crate) fn tells_idle_time(kind: &str) -> bool {
     KINDS.contains(&kind)
 }
 
-/// How much time some stretches cover. Where they overlap, the time counts once.
+/// Returns the total length of the intervals; overlaps count once.
 fn covered_ms(stretches: &mut [(Timestamp, Timestamp)]) -> u64 {
     stretches.sort_unstable();
     let (mut total, mut counted) = (0, Timestamp::MIN);
@@ -71,7 +71,7 @@ fn covered_ms(stretches: &mut [(Timestamp, Timestamp)]) -> u64 {
     u64::try_from(total).unwrap_or_default()
 }
 
-/// When people were asked, and when they answered or the run ended without an answer.
+/// Returns the intervals between questions and their answers, or the end of the run.
 fn questions(events: &[(Timestamp, Event)]) -> Vec<(Timestamp, Timestamp)> {
     let mut open: Vec<(String, Timestamp)> = Vec::new();
     let mut waits = Vec::new();
@@ -91,7 +91,7 @@ fn questions(events: &[(Timestamp, Event)]) -> Vec<(Timestamp, Timestamp)> {
     waits
 }
 
-/// The place of a question, and whether it is asked or answered.
+/// Returns the place of a question, and whether it is asked or answered.
 fn question(event: &Event) -> Option<(String, bool)> {
     match event {
         Event::Asked { path, .. } => Some((path.to_string(), true)),
@@ -154,7 +154,7 @@ mod tests {
         json!({"recovered": {"interrupted_at": last_sign}})
     }
 
-    /// An outage is no time of a person, except while the run waits for one anyway.
+    /// An interruption counts as waiting only while the run waits for a person anyway.
     #[test]
     fn waits_and_outages_are_told_apart() {
         let answered = json!({"answered": {"path": "a", "answer": "yes", "by": "ada"}});

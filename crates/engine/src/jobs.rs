@@ -16,11 +16,11 @@ use jiff::Timestamp;
 
 use crate::{Admission, Engine, Error, Fire, JOB_SKILL};
 
-/// How many jobs may be running at once (S0.80).
+/// Maximum number of jobs that run at once (S0.80).
 const AT_ONCE: u32 = 10;
 
 impl Engine {
-    /// Queues a background job of a person, as `queue_task` takes it.
+    /// Queues a background job for a person, with the arguments of the `queue_task` tool.
     pub async fn queue_task(&self, args: &Object, origin: RunOrigin) -> Result<RunRow, Error> {
         self.queue_task_as(args, None, origin).await
     }
@@ -82,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// All jobs, newest first.
+    /// Returns all jobs, newest first.
     pub async fn jobs(&self, limit: Option<u32>) -> Result<Vec<RunRow>, Error> {
         let filter = RunFilter {
             skill: Some(JOB_SKILL.to_owned()),
@@ -92,7 +92,7 @@ impl Engine {
         Ok(self.store().runs(filter).await?)
     }
 
-    /// A job in the words of the seeds.
+    /// Returns a job in the words of the seeds.
     pub async fn job(&self, run: &RunRow) -> Result<JobView, Error> {
         let skill = self.inner.library.pinned(&run.skill, &run.revision).await;
         let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
@@ -113,12 +113,12 @@ impl Engine {
         })
     }
 
-    /// Lets no job begin until `resume_jobs` (S0.81). What runs goes on.
+    /// Keeps queued jobs from starting until `resume_jobs` (S0.81). Running jobs continue.
     pub async fn halt_jobs(&self) -> Result<(), Error> {
         Ok(self.store().hold(JOB_SKILL, true, self.inner.now()).await?)
     }
 
-    /// Lets jobs begin again.
+    /// Lets queued jobs start again.
     pub async fn resume_jobs(&self) -> Result<(), Error> {
         self.store()
             .hold(JOB_SKILL, false, self.inner.now())
@@ -127,7 +127,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Since when jobs are halted.
+    /// Returns since when jobs are halted; `None` if they are not.
     pub async fn jobs_halted(&self) -> Result<Option<Timestamp>, Error> {
         Ok(self.store().held(JOB_SKILL).await?)
     }

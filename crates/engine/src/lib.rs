@@ -1,11 +1,11 @@
 //! Runs: fires become runs here, and runs are driven to their end.
 //!
-//! [`Engine`] is the handle that every surface asks. A fire is admitted (`admit`), leased
-//! (`claim`), driven (`drive`): the interpreter says what to do, `perform` does it, `record`
-//! stores the result, and `finish` ends it. `recover` finds runs whose driver is gone.
+//! [`Engine`] is the handle for all front ends. A fire is admitted (`admit`), leased (`claim`), driven
+//! (`drive`): the interpreter decides what to do, `perform` does it, `record` stores the result, and `finish`
+//! ends the run. `recover` finds runs whose driver is gone.
 //!
-//! Not here: which skills there are (`deft-library`), what agents may do (`deft-agents`), when skills
-//! fire (`deft-scheduler`), and what follows what in a run (`deft-workflow`).
+//! Not here: the library of skills (`deft-library`), rights of agents (`deft-agents`), when skills fire
+//! (`deft-scheduler`), and the order of steps in a run (`deft-workflow`).
 
 mod admit;
 mod agent;

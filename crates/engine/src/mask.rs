@@ -1,7 +1,7 @@
-//! Shows secrets by name only in what leaves the engine.
+//! Masking: secrets are replaced by their names in everything that leaves the engine.
 //!
-//! A placeholder can be wherever a skill, a person or a result put a text. Names and ids that deft
-//! made itself have none.
+//! A placeholder can be in any text that comes from a skill, a person or a result. Names and ids made by deft
+//! have none.
 
 use deft_model::{DetailPlace, Details, Object};
 use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
@@ -12,9 +12,9 @@ use deft_wire::skill::{StoredSkill, TriggerView};
 use deft_workflow::mask_value;
 use serde_json::Value;
 
-/// A shape whose texts may contain secrets.
+/// A value whose texts may contain placeholders of secrets.
 pub(crate) trait Mask {
-    /// Shows them by name only.
+    /// Replaces placeholders by the names of the secrets.
     fn mask(&mut self);
 }
 

@@ -1,4 +1,4 @@
-//! Secrets in shapes that leave the engine.
+//! Tests that secrets are masked in values that leave the engine.
 
 use deft_wire::dry_run::DryRun;
 use deft_wire::run::{JournalLine, RunDetail};

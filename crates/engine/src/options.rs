@@ -7,59 +7,59 @@ use deft_model::Heal;
 
 use crate::AgentOptions;
 
-/// How the engine behaves.
+/// Settings of the engine.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where lock files of owners are.
+    /// The folder of the lock files of owners.
     pub owners: PathBuf,
-    /// Where results go that are too large to be stored.
+    /// The folder for results that are too large to be stored.
     pub spill: PathBuf,
-    /// Where dated session logs go (S3.28); none keeps no such log.
+    /// The folder of dated session logs (S3.28); `None` writes no logs.
     pub sessions: Option<PathBuf>,
-    /// How long session logs are kept; none keeps them for ever.
+    /// How long session logs are kept; `None` keeps them forever.
     pub sessions_max_age: Option<Duration>,
-    /// The folder or project that runs work on, unless they say otherwise.
+    /// The default folder or project that runs work on.
     pub workspace_uri: String,
-    /// How many runs may be running at once, over all processes.
+    /// Maximum number of running runs, across all processes.
     pub max_running: Option<u32>,
-    /// How long a lease holds unless renewed.
+    /// How long a lease lasts unless it is renewed.
     pub lease: Duration,
-    /// How long a tool call may take that says nothing itself; none leaves it to its server.
+    /// Default timeout of tool calls; `None` leaves it to the server.
     pub tool_timeout: Option<Duration>,
-    /// How long a run may take that says nothing itself.
+    /// Default timeout of runs.
     pub run_timeout: Option<Duration>,
-    /// The largest result of a step that is stored.
+    /// Maximum size of a step's result, in bytes.
     pub max_result_bytes: usize,
-    /// How many bytes the results of a run may have in all.
+    /// Maximum total size of the results of a run, in bytes.
     pub max_results_bytes: usize,
-    /// Waits longer than this give the lease back, if a daemon will resume the run.
+    /// A run that waits longer than this is parked, if a daemon will resume it.
     pub park_after: Duration,
-    /// How often the host is checked and people are told what has changed; none for never.
+    /// Interval of the health report; `None` disables it.
     pub health_report: Option<Duration>,
-    /// The least time in minutes between two messages about completions of one skill
-    /// (`SKILL_NOTIFY_INTERVAL_MINUTES`), where the skill says nothing.
+    /// Default of the shortest time in minutes between two completion notices of one skill
+    /// (`SKILL_NOTIFY_INTERVAL_MINUTES`).
     pub notify_minutes: u32,
-    /// The tool that carries messages to people, if one does: a run that used it has told already.
+    /// The tool that delivers notices, if any: a run that used it has sent its message already.
     pub channel_tool: Option<String>,
-    /// Folders with skills, agents and settings: an agent is asked before it writes there.
+    /// Folders with skills, agents and settings: an agent must ask before it writes there.
     pub protected: Vec<PathBuf>,
-    /// Ids of default skills that wait for their tools: with `enabled: false` in their file they wait
-    /// for them even if the tools are known already, and are never off by a person's wish.
+    /// Ids of default skills that wait for their tools: with `enabled: false` in their file they wait even if
+    /// the tools are known already, and are never treated as disabled by a person.
     pub waiting_defaults: Vec<String>,
-    /// Remedies of the host.
+    /// Heal rules of the configuration.
     pub heals: Vec<Heal>,
-    /// How agents behave.
+    /// Settings of agents.
     pub agent: AgentOptions,
     /// The zone of local time in compute blocks.
     pub zone: String,
-    /// Why it may be the wrong zone; a caller that stores a time gets this as a warning.
+    /// Why the zone may be wrong; a caller that stores a time gets this as a warning.
     pub zone_doubt: Option<String>,
-    /// Whether the host exports traces, so that calls carry spans of their own.
+    /// Whether the host exports traces, so that calls get their own spans.
     pub traces: bool,
 }
 
 impl Options {
-    /// The defaults, for a folder that holds everything.
+    /// Returns the defaults, for a folder that holds everything.
     pub fn at(home: &std::path::Path) -> Self {
         Self {
             owners: home.join("data").join("owners"),

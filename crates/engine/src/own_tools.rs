@@ -1,5 +1,5 @@
-//! deft's own tools: an assistant stores, changes and lists skills with them, and queues jobs. They
-//! are in the router like any other tool.
+//! deft's own tools: assistants use them to store, change and list skills, and to queue jobs. They are
+//! registered in the router like any other tool.
 
 use std::sync::{Arc, Weak};
 
@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use crate::engine::Inner;
 use crate::{Engine, Error, JOB_SKILL};
 
-/// The number of a row that is not stored.
+/// Row id of a file skill that the store does not have.
 pub(crate) const UNSTORED: i64 = 0;
 
 impl Engine {
-    /// Puts deft's own tools into the router.
+    /// Registers deft's own tools in the router.
     pub fn register_tools(&self) {
         self.register_agent_tools();
         self.agents().register_memory_tools();
@@ -29,10 +29,10 @@ impl Engine {
             let Some(effects) = effects(schema.name) else {
                 continue;
             };
-            // What models get wrong is mended and told by `deft-records`.
+            // `deft-records` repairs and reports wrong arguments.
             let definition =
                 Definition::new(schema.name, schema.description, effects, schema.input).unchecked();
-            // The router belongs to the engine, so that its tools must not keep it alive.
+            // The router belongs to the engine, so its tools must not keep the engine alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()
                 .register_fn(definition, move |args: Object, context: Context| {
@@ -49,7 +49,7 @@ pub fn is_own_tool(name: &str) -> bool {
         || crate::MEMORY_TOOLS.contains(&name)
 }
 
-/// Puts deft's own tools into a router that is only looked at.
+/// Registers deft's own tools in a router used only for lookups.
 pub fn show_own_tools(router: &Router) {
     crate::agent::show_agent_tools(router);
     deft_agents::show_memory_tools(router);
@@ -67,7 +67,7 @@ pub fn show_own_tools(router: &Router) {
     }
 }
 
-/// What repeating a call of one of our tools would do; none if it is not one of ours.
+/// Returns the effects of one of these tools; `None` for other tools.
 fn effects(tool: &str) -> Option<Effects> {
     match tool {
         "memory_list_skills" | "memory_get_skill" | "get_job_status" => Some(Effects::None),
@@ -93,7 +93,7 @@ async fn call(
         .map_err(|error| failure(&error))
 }
 
-/// Why one of our tools could not do what it was asked.
+/// Returns the failure of a tool call for an error of the engine.
 pub(crate) fn failure(error: &Error) -> Failure {
     let class = match error {
         Error::UnknownSkill { .. } | Error::DeletedSkill { .. } | Error::UnknownRun { .. } => {
@@ -234,9 +234,9 @@ impl Engine {
         })
     }
 
-    /// The rows of file skills that fit, timed ones first: also of those that the store does not know,
-    /// and of those whose file is gone.
-    /// Man pages are not among them; they are commands, which `get_skill` lists.
+    /// Returns the rows of file skills that match, timed ones first, including skills that the store does not
+    /// have and skills whose file is gone. Man pages are excluded: they are commands, which `get_skill`
+    /// lists.
     async fn list_files(&self, filter: &SkillFilter) -> Result<Vec<SkillRow>, Error> {
         self.inner.library.read_overlays().await?;
         let snapshot = self.inner.library.snapshot();
@@ -273,7 +273,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// The row of a file skill; one that the store does not know gets one that is not stored.
+    /// Returns the row of a file skill; if the store has none, a new one that is not stored.
     fn row_or_new(&self, loaded: &LoadedSkill, row: Option<SkillRow>) -> SkillRow {
         if let Some(row) = row.filter(|row| !is_gone(row)) {
             return row;
@@ -291,7 +291,7 @@ impl Inner {
     }
 }
 
-/// Which skill is meant, and what else was given.
+/// Returns the skill that the arguments name, and the other arguments.
 fn wanted(args: &Object) -> Result<(Target, Object), Error> {
     match target(args) {
         (Some(target), rest) => Ok((target, rest)),

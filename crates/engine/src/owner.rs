@@ -1,7 +1,7 @@
-//! Who holds leases: this process, as long as it holds a lock file.
+//! Owners of leases: a process owns leases as long as it holds the lock on its file.
 //!
-//! The operating system drops the lock when the process dies, however it dies. So another process
-//! on the same host learns at once that an owner is dead; time-outs matter only across hosts.
+//! The operating system drops the lock when the process dies, for whatever reason. So another process on the
+//! same host detects at once that an owner is dead; timeouts matter only across hosts.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,34 +11,34 @@ use std::path::{Path, PathBuf};
 use deft_registry::{open_regular, read_text};
 use rustix::fs::{FlockOperation, flock};
 
-/// The largest file of boots; fifty of them take a few kilobytes.
+/// Maximum size of the file of boots in bytes; fifty boots take a few kilobytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// The right of this process to hold leases.
+/// The identity of this process as the holder of leases.
 #[derive(Debug)]
 pub struct Owner {
     name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Holds the lock for as long as it is open; one who only looks has none.
+    /// The locked file; closing it drops the lock. `None` for a process that only reads.
     lock: Option<File>,
 }
 
 impl Owner {
-    /// Takes the lock of this process in a folder, which is made if need be.
+    /// Takes the lock of this process in a folder, which is created if it is missing.
     pub fn enter(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         loop {
             match Self::try_enter(folder) {
-                // A sweep in another process took the file for a stale one.
+                // A sweep by another process took the new file for a stale one.
                 Err(error) if is_swept(&error) => {}
                 entered => return entered,
             }
         }
     }
 
-    /// The file gets its name only once it is locked: one with that name and without a lock was left
-    /// behind, and may be removed at any time.
+    /// The file gets its final name only after it is locked: a file with that name and without a lock was
+    /// left behind, and may be removed at any time.
     fn try_enter(folder: &Path) -> io::Result<Self> {
         let name = format!(
             "{}-{}-{}",
@@ -63,9 +63,8 @@ impl Owner {
         })
     }
 
-    /// Removes the lock files of owners that are gone and hold no lease. Those that hold one keep
-    /// their file until their runs are released, as it says that they are gone. Returns how many
-    /// files were removed.
+    /// Removes the lock files of dead owners that hold no lease. An owner with leases keeps its file until
+    /// its runs are released, because the file shows that it is dead. Returns how many files were removed.
     pub fn sweep(&self, holders: &[String]) -> io::Result<usize> {
         let mut removed = 0;
         for entry in fs::read_dir(&self.folder)? {
@@ -83,7 +82,7 @@ impl Owner {
         Ok(removed)
     }
 
-    /// A process that only reads and holds no lease. It writes no file.
+    /// Returns an owner for a process that only reads: it holds no lease and writes no file.
     pub fn onlooker(folder: &Path) -> Self {
         Self {
             name: "onlooker".to_owned(),
@@ -93,23 +92,23 @@ impl Owner {
         }
     }
 
-    /// What leases call this process.
+    /// The name of this process in leases.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Tells whether another owner is known to be dead, and clears away what it left. Owners of
-    /// other hosts are not.
+    /// Whether another owner is known to be dead. Removes its lock file. Owners on other hosts are never
+    /// known to be dead.
     pub fn is_dead(&self, owner: &str) -> bool {
         let gone = self.is_gone(owner);
         if gone {
-            // A later check finds no file and gives the same answer.
+            // A later check finds no file and returns the same result.
             drop(fs::remove_file(self.folder.join(format!("{owner}.lock"))));
         }
         gone
     }
 
-    /// The same, and leaves everything as it is.
+    /// Like [`is_dead`](Self::is_dead), but removes nothing.
     pub fn is_gone(&self, owner: &str) -> bool {
         if owner == self.name {
             return false;
@@ -117,26 +116,27 @@ impl Owner {
         let path = self.folder.join(format!("{owner}.lock"));
         match path.try_exists() {
             Ok(true) => is_unlocked(&path),
-            // An owner that has left takes its file along; one of another host never had it here.
+            // An owner on this host removes its file when it ends; one on another host never had a file here.
             Ok(false) => owner.starts_with(&boot_id()) || self.is_of_this_home(owner),
             Err(_) => false,
         }
     }
 
-    /// Tells whether another owner is known to live on this host.
+    /// Whether another owner is known to be alive on this host.
     pub fn is_here(&self, owner: &str) -> bool {
         let path = self.folder.join(format!("{owner}.lock"));
         owner == self.name || path.exists() && !self.is_dead(owner)
     }
 
-    /// A marker beside the lock outlives a reboot, after which the lock file may be gone.
+    /// Whether the owner belongs to a boot that has used this home. The list of boots survives a reboot,
+    /// after which the lock file may be gone.
     fn is_of_this_home(&self, owner: &str) -> bool {
         let marker = self.folder.join("boots");
         let boot = owner.split('-').next().unwrap_or(owner);
         read_text(&marker, MAX_BYTES).is_ok_and(|known| known.lines().any(|line| line == boot))
     }
 
-    /// Notes that this boot has used the home.
+    /// Adds this boot to the list of boots that have used the home.
     pub fn remember_boot(&self) -> io::Result<()> {
         let marker = self.folder.join("boots");
         let known = read_text(&marker, MAX_BYTES).unwrap_or_default();
@@ -164,14 +164,15 @@ impl Drop for Owner {
     }
 }
 
-/// Whether the lock of a file is free. One that cannot be opened is not known to be free.
+/// Whether the lock of a file is free. A file that cannot be opened counts as locked.
 fn is_unlocked(path: &Path) -> bool {
-    // A living owner holds it alone; those who look may hold it together.
+    // A living owner holds the lock exclusively; checks take it shared.
     let free = |file: File| flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
     open_regular(path).is_ok_and(free)
 }
 
-/// Whether another process locked or removed the new file of an owner before it had its name.
+/// Whether the error means that another process locked or removed the new file of an owner before it was
+/// renamed.
 fn is_swept(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -179,7 +180,8 @@ fn is_swept(error: &io::Error) -> bool {
     )
 }
 
-/// Changes with every start of the host, so that a process id is never mistaken for an old one.
+/// Returns an id that changes with every boot of the host, so that a process id is never mistaken for an old
+/// one.
 fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id")
         .map_or_else(|_| "host".to_owned(), |id| id.trim().replace('-', ""))
@@ -199,7 +201,7 @@ mod tests {
         let name = two.name().to_owned();
         let onlooker = Owner::onlooker(&folder);
         assert!(!onlooker.is_gone(&name));
-        // A process that was killed leaves its file behind, and no lock on it.
+        // A killed process leaves its file behind without a lock.
         let file = folder.join(format!("{name}.lock"));
         drop(two);
         std::fs::write(&file, "").unwrap();
@@ -240,7 +242,7 @@ mod tests {
         assert_eq!(one.sweep(&[]).unwrap(), 0);
     }
 
-    /// Owners come and go while others clear away: none loses its file while it lives.
+    /// Owners are created and dropped while others sweep: none loses its file while it is alive.
     #[test]
     fn who_enters_during_a_sweep_keeps_its_file() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Does what the interpreter asks for: calls a tool, runs Python, finds a skill, waits.
+//! Performing the actions of the interpreter: calls of tools, Python, nested skills, sleeps.
 //!
-//! Nothing here touches the state of a run; each function returns the result.
+//! Nothing here changes the state of a run; each function returns its result.
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::engine::Inner;
 use crate::secrets::RunSecrets;
 use crate::trace::RunTrace;
 
-/// How much of a failure's message stays when it is too long.
+/// Number of bytes that remain of a failure's message when it is too long.
 const MOST_WORDS: usize = 2000;
 
 /// The result of an action.
@@ -54,13 +54,13 @@ pub(crate) enum ActionResult {
         path: Path,
         until: Timestamp,
     },
-    /// Something that an agent asked for.
+    /// The result of an agent's request.
     Thought {
         path: Path,
         attempt: u32,
         came: AgentResult,
     },
-    /// An absent answer means that no person answered.
+    /// `None` if no person has answered.
     Answered {
         question: Question,
         answer: Option<(Answer, String)>,
@@ -68,7 +68,7 @@ pub(crate) enum ActionResult {
 }
 
 impl ActionResult {
-    /// What the action was for.
+    /// The path of the step that the action belongs to.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Called { path, .. }
@@ -81,31 +81,31 @@ impl ActionResult {
     }
 }
 
-/// What every action of a run needs.
+/// The context shared by all actions of a run.
 #[derive(Clone)]
 pub(crate) struct Performer {
     pub(crate) engine: Arc<Inner>,
     pub(crate) run: RunId,
-    /// The skill of the run, for lines of the log.
+    /// The skill of the run, for log lines.
     pub(crate) skill: Arc<str>,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<SkillSession>>>,
-    /// Skills outside of the run that pay for it; read at the first model call.
+    /// Skills outside of the run that also pay for it; read at the first model call.
     pub(crate) above: Arc<OnceCell<Vec<Payer>>>,
-    /// The trace that the run belongs to, if there is one.
+    /// The trace that the run belongs to, if any.
     pub(crate) trace: Option<Arc<RunTrace>>,
-    /// Ends the action, alone or with all others of the run.
+    /// Cancels the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
 }
 
-/// Where the Python of a run is evaluated.
+/// The session that evaluates the Python of a skill in the run.
 pub(crate) struct SkillSession {
-    /// The skill that it belongs to, as a prefix of paths.
+    /// The path prefix of the skill that it belongs to.
     skill: String,
     session: Session,
 }
 
-/// A call as the driver hands it over.
+/// A call from the driver.
 pub(crate) struct Request {
     pub(crate) path: Path,
     pub(crate) attempt: u32,
@@ -114,11 +114,11 @@ pub(crate) struct Request {
     pub(crate) timeout: Option<Duration>,
     pub(crate) cache: Option<Duration>,
     pub(crate) code: Option<Code>,
-    /// A model wrote the arguments.
+    /// Whether a model wrote the arguments.
     pub(crate) by_model: bool,
-    /// The rights that the step has, where they are not a person's.
+    /// The rights of the step; `None` means those of a person.
     pub(crate) authority: Option<Arc<Authority>>,
-    /// A person has agreed to the step.
+    /// Whether a person has approved the step.
     pub(crate) agreed: bool,
 }
 
@@ -142,8 +142,8 @@ impl Performer {
         }
     }
 
-    /// Does a call. Boxes all but the local tool, so that the future of each step is small: it is
-    /// moved several times.
+    /// Performs a call. Everything except tool calls is boxed, so that the future of each step is small: it
+    /// is moved several times.
     pub(crate) async fn call(self, request: Request) -> ActionResult {
         let begun = Instant::now();
         let Request { path, attempt, .. } = &request;
@@ -173,7 +173,7 @@ impl Performer {
             Call::Compute | Call::Condition | Call::Expect { .. } => {
                 Box::pin(self.python(&request)).await
             }
-            // Agents and skills are more than a call, and have a way of their own.
+            // Agents, skills and waits are performed elsewhere.
             Call::Agent { .. } | Call::Skill { .. } | Call::Wait { .. } => not_a_call(),
         };
         ActionResult::Called {
@@ -186,12 +186,12 @@ impl Performer {
         }
     }
 
-    /// The context that a call at a place carries.
+    /// Returns the trace context for a call at a place.
     pub(crate) fn trace(&self, place: impl FnOnce() -> String) -> Option<TraceContext> {
         self.trace.as_ref().map(|trace| trace.context_at(&place()))
     }
 
-    /// The trace of the run as lines of the log have it.
+    /// The id of the run's trace, for log lines.
     pub(crate) fn trace_id(&self) -> Option<String> {
         self.trace.as_ref().map(|trace| trace.id().to_string())
     }
@@ -219,7 +219,7 @@ impl Performer {
         };
         let reply = self.engine.parts.router.call(call).await;
         let reply = reply.map_err(|failure| self.bounded(&request.path, failure))?;
-        // What comes back is redacted first, so that nothing later can see more than the store.
+        // Secrets in the result are hidden first, so that nothing later can see more than the store.
         let value = self.secrets.hide_value(reply.value);
         if size(&value) > self.engine.options.max_result_bytes {
             return Err(self.spill(&request.path, &value));
@@ -236,19 +236,19 @@ impl Performer {
         Ok(value)
     }
 
-    /// An earlier result, if the step allows one. A cache that cannot be read is none.
+    /// Returns a cached result, if the step allows one. An unreadable cache entry counts as missing.
     async fn earlier(&self, request: &Request, tool: &str, args: &Object) -> Option<Value> {
         request.cache?;
         let nonce = self.secrets.nonce();
         let key = cache::key(tool, args, nonce);
         let store = &self.engine.parts.store;
         let found = store.cached(&key, self.engine.now()).await.ok()??;
-        // A secret in it that this run knows nothing of could not be passed on.
+        // A secret in it that this run does not know could not be revealed to a tool.
         cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
     }
 
-    /// The failure with a message that fits into the journal, as a result has to. All of a longer
-    /// one is kept where a person can look at it.
+    /// Shortens the message of a failure that is too large for the journal, and writes the full message to a
+    /// file for people.
     pub(crate) fn bounded(&self, path: &Path, failure: Failure) -> Failure {
         let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
         if size <= limit.max(MOST_WORDS) {
@@ -271,7 +271,8 @@ impl Performer {
         }
     }
 
-    /// Keeps a result that is too large for the journal where a person can look at it.
+    /// Writes a result that is too large for the journal to a file for people, and returns the failure about
+    /// it.
     pub(crate) fn spill(&self, path: &Path, value: &Value) -> Failure {
         let text = value.to_string();
         let limit = self.engine.options.max_result_bytes;
@@ -287,7 +288,7 @@ impl Performer {
         Failure::new(FailureClass::Limit, message).hint(hint)
     }
 
-    /// Writes a text to a file of its own, named after the step.
+    /// Writes a text to a file that is named after the step.
     fn keep_apart(&self, path: &Path, text: &str) -> std::io::Result<PathBuf> {
         let folder = self.engine.options.spill.join(self.run.as_str());
         let name: String = path
@@ -350,7 +351,7 @@ impl Performer {
                     Some(name) => Some(skipped_hint(name)),
                     None => error.hint().map(str::to_owned),
                 };
-                // A result whose check could not run is neither good nor bad.
+                // Without its check a result is neither accepted nor rejected.
                 let judging = matches!(*request.call, Call::Expect { .. });
                 failure.blocked = judging && matches!(error, ComputeError::Unavailable { .. });
                 Err(failure)
@@ -358,8 +359,8 @@ impl Performer {
         }
     }
 
-    /// The session for a step. Steps of one skill share a child; a skill that runs another one, or is
-    /// run by it, has a child of its own, as code may change modules for whatever runs after it.
+    /// Returns the session for a step. Steps of one skill share a child process; a nested or enclosing skill
+    /// gets another one, because code may change modules for all code that runs after it.
     fn session_of<'a>(
         &self,
         path: &Path,
@@ -367,7 +368,7 @@ impl Performer {
     ) -> &'a mut Session {
         let skill = path.skill();
         let other = session.take_if(|session| session.skill != skill);
-        // Its child is gone before the next one is asked for: a run has one at a time.
+        // Dropped before the next session is created: a run has one child process at a time.
         drop(other);
         let session = session.get_or_insert_with(|| SkillSession {
             skill: skill.to_owned(),
@@ -376,7 +377,7 @@ impl Performer {
         &mut session.session
     }
 
-    /// Ends when a step has taken as long as it may.
+    /// Waits until the timeout of a step is reached.
     async fn too_late(&self, timeout: Option<Duration>) {
         let clock = &self.engine.parts.clock;
         let until = timeout.and_then(|timeout| clock.now().saturating_add(timeout).ok());
@@ -466,7 +467,7 @@ pub(crate) fn millis(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What to do when code read from the value of a step that was skipped.
+/// Returns the hint for code that used the value of a skipped step.
 fn skipped_hint(name: &str) -> String {
     format!(
         "the step of `{name}` was skipped, so `{name}` is None; test it first, such as `if {name}:`, \

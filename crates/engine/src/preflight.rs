@@ -1,8 +1,8 @@
-//! The check before a scheduled run (S0.70 to S0.72 under X20): is there anything to do?
+//! The preflight check of scheduled runs (S0.70 to S0.72 under X20): is there anything to do?
 //!
-//! It costs no model call and changes nothing. A check that cannot be made is no reason to skip. The
-//! run says that it could not be made; what asks no model goes ahead, the run of an agent waits until
-//! the check can be made, as it would for a tool.
+//! It calls no model and changes nothing. A failed check is no reason to skip. The run records that it
+//! failed; runs without an agent go ahead, and the run of an agent waits until the check succeeds, as it
+//! would wait for a tool.
 
 mod calendar;
 
@@ -22,10 +22,10 @@ use serde_json::Value;
 use crate::engine::Inner;
 use crate::{Engine, Error};
 
-/// The tool behind the check of mail that the seeds name.
+/// The tool behind the check of mail in the seeds.
 const MAIL: &str = "gmail_get_new_emails";
 
-/// Keys under which tools list what they found.
+/// Keys under which tools list their results.
 const LISTS: [&str; 8] = [
     "events",
     "emails",
@@ -37,7 +37,7 @@ const LISTS: [&str; 8] = [
     "calendars",
 ];
 
-/// The names that a condition of a check sees.
+/// The names that the condition of a check can read.
 struct Result1(Arc<Value>);
 
 impl Scope for Result1 {
@@ -50,7 +50,11 @@ impl Scope for Result1 {
 }
 
 impl Engine {
-    /// Why a scheduled run has nothing to do, if that is so; an error means that the check could not be made.
+    /// Returns why a scheduled run has nothing to do; `None` if it has work.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if the check failed.
     pub async fn check_preflight(
         &self,
         pinned: &PinnedSkill,
@@ -67,7 +71,8 @@ impl Engine {
 }
 
 impl Inner {
-    /// Why a scheduled run has nothing to do, if that is so; an error means that the check could not be made.
+    /// Returns why a scheduled run has nothing to do; `None` if it has work. `Err` means that the check
+    /// failed.
     pub(crate) async fn nothing_to_do(
         &self,
         pinned: &PinnedSkill,
@@ -89,8 +94,8 @@ impl Inner {
         found
     }
 
-    /// The check of an agent's run once more, after it could not be made. As long as it cannot, the
-    /// run waits as it would for a tool: asking a model for nothing is what the check is there for.
+    /// Repeats the failed check of an agent's run. As long as it fails, the run waits as it would for a tool,
+    /// because the check exists to avoid needless model calls.
     pub(crate) async fn check_again(&self, brief: &Brief) -> Result<Option<String>, Failure> {
         let (run, step) = (&brief.run, &brief.step);
         let pinned = self.library.pinned(&step.skill, &step.revision).await;
@@ -143,7 +148,7 @@ impl Inner {
         }
     }
 
-    /// A check before a run cannot ask, so it calls only tools that need no approval.
+    /// Calls a tool. A check cannot ask a person, so it calls only tools that need no approval.
     async fn ask_tool(
         &self,
         tool: &str,
@@ -173,7 +178,7 @@ impl Inner {
         Ok(!is_empty(&value))
     }
 
-    /// Whether a condition holds; the worker says so where it takes a full Python.
+    /// Whether a condition holds; evaluated by the worker if it needs full Python.
     async fn holds(&self, condition: &str, result: Value) -> Result<bool, String> {
         let parsed = Condition::parse(condition).map_err(|error| error.message)?;
         let result = Result1(Arc::new(result));
@@ -202,13 +207,14 @@ impl Inner {
     }
 }
 
-/// Whether a call is one of deft's own tools that do more than read: those store, queue and run skills.
+/// Whether a call is one of deft's own tools that do more than read, such as storing, queueing and running
+/// skills.
 fn changes_deft(router: &Router, tool: &str, args: &Object) -> bool {
     let builtin = matches!(router.find(tool), ToolLookup::Tool(info) if info.builtin);
     builtin && router.effects_of(tool, args) != Some(Effects::None)
 }
 
-/// Whether a tool has found nothing: an empty list, wherever it is, a zero, or words that say so.
+/// Whether the result of a tool is empty: an empty list at any level, a zero, or a text that says so.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -224,7 +230,7 @@ fn is_empty(value: &Value) -> bool {
             let mut lists = lists.peekable();
             match lists.peek() {
                 Some(_) => lists.all(|(key, list)| match list {
-                    // Each calendar under its name, with its busy times.
+                    // Calendars by name, each with its busy times.
                     Value::Object(all) if key == "calendars" => all.values().all(is_empty),
                     other @ (Value::Null
                     | Value::Bool(_)

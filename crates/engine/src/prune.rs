@@ -1,8 +1,7 @@
-//! Deletes what is old: runs that are over, with their events and the results that were too large
-//! to be stored, and what models took long ago.
+//! Pruning of old data: runs that have ended, with their events and large results, and old costs of models.
 //!
-//! Not here: when that happens, session logs, and revisions of skills, which a run that is about
-//! to be admitted may be counting on.
+//! Not here: when to prune, session logs, and revisions of skills, which a run that is just being admitted
+//! may need.
 
 use deft_model::RunId;
 use deft_store::{Prune, PruneResult};
@@ -10,15 +9,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, Error};
 
-/// Runs deleted per transaction, so that other writers do not wait long.
+/// Number of runs deleted per transaction, so that other writers do not wait long.
 const PIECE: u32 = 200;
 
-/// What was spent is kept so long, however old the runs are that go: budgets and `deft budget`
-/// look back.
+/// How long costs are kept, even if their runs are deleted earlier: budgets and `deft budget` need them.
 const SPENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 impl Engine {
-    /// Deletes runs that ended before an instant, or only says which.
+    /// Deletes runs that ended before an instant; with `only_count`, only reports them.
     pub async fn prune(&self, before: Timestamp, only_count: bool) -> Result<PruneResult, Error> {
         let mut all = PruneResult::default();
         loop {
@@ -46,7 +44,8 @@ impl Engine {
         Ok(all)
     }
 
-    /// Most runs have no such folder. One that cannot be removed is only wasted space.
+    /// Removes the folder with large results of a run. Most runs have none; one that cannot be removed only
+    /// wastes space.
     fn drop_results(&self, run: &RunId) {
         let folder = self.inner.options.spill.join(run.as_str());
         if let Err(error) = std::fs::remove_dir_all(&folder)

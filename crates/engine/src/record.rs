@@ -1,4 +1,4 @@
-//! What happened is stored first, and told to the world after.
+//! The journal of a driver: events are stored first, and published afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::engine::Inner;
 use crate::transcript::has_notice;
 use crate::{Error, Transcript};
 
-/// A stored event, as listeners get it.
+/// A stored event as listeners receive it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedEvent {
-    /// Its place among all events of the store.
+    /// Its sequence number among all events of the store.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
@@ -24,12 +24,12 @@ pub struct PublishedEvent {
     pub run: RunId,
     /// The skill.
     pub skill: String,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
 impl PublishedEvent {
-    /// The public form (S3.30), if the event has one.
+    /// Returns the public form of the event (S3.30); `None` if it has none.
     pub fn public(&self) -> Option<EventView> {
         Some(EventView {
             seq: self.seq,
@@ -41,17 +41,17 @@ impl PublishedEvent {
     }
 }
 
-/// Events that have been applied and are not stored yet. Only the driver knows of them.
+/// Events that have been applied but not stored yet. Only the driver sees them.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     events: Vec<(Timestamp, Event)>,
     writes: Vec<Write>,
-    /// Where they are kept once they are stored.
+    /// Receives the events after they are stored.
     transcript: Option<Arc<Transcript>>,
 }
 
 impl Journal {
-    /// One that keeps what is stored for the caller of the run.
+    /// Returns a journal that copies stored events to `transcript`.
     pub(crate) fn kept_in(transcript: Option<Arc<Transcript>>) -> Self {
         Self {
             transcript,
@@ -59,7 +59,7 @@ impl Journal {
         }
     }
 
-    /// Keeps events that are stored, if the caller of the run wants them.
+    /// Copies stored events to the transcript, if there is one.
     pub(crate) fn keep(&self, events: &[(Timestamp, Event)], has_notice: bool) {
         if let Some(transcript) = &self.transcript {
             transcript.add(events, has_notice);
@@ -83,7 +83,7 @@ impl Journal {
         self.writes.extend(writes);
     }
 
-    /// The batch to be stored, and the events to be published once it is.
+    /// Returns the batch to store, and the events to publish after that.
     pub(crate) fn take(&mut self, then: RunState) -> (Batch, Vec<(Timestamp, Event)>) {
         let events = std::mem::take(&mut self.events);
         let batch = Batch {
@@ -95,7 +95,7 @@ impl Journal {
     }
 }
 
-/// How long a driver waits, again and again, for a store that is locked or full.
+/// Delays between attempts to store if the store is locked or full.
 const PATIENCE: [Duration; 4] = [
     Duration::from_millis(200),
     Duration::from_secs(1),
@@ -103,22 +103,22 @@ const PATIENCE: [Duration; 4] = [
     Duration::from_secs(20),
 ];
 
-/// True for failures of a store that may be over soon.
+/// Whether an error of the store is likely to be temporary.
 pub(crate) fn is_passing(error: &deft_store::Error) -> bool {
     use deft_store::Error;
     matches!(error, Error::Locked { .. } | Error::Full { .. })
 }
 
-/// Events as they are stored.
+/// Returns events as they are stored.
 pub(crate) fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
     let encoded = events.iter().map(|(at, event)| encode(*at, event));
     encoded.collect()
 }
 
-/// Most events are shorter; a buffer that grows is copied each time.
+/// Initial buffer size, larger than most events: a growing buffer is copied.
 const USUAL: usize = 512;
 
-/// An event as it is stored.
+/// Returns an event as it is stored.
 pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
     let mut body = Vec::with_capacity(USUAL);
     let written = serde_json::to_writer(&mut body, event);
@@ -126,13 +126,13 @@ pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
     NewEvent {
         at,
         kind: event.kind().to_owned(),
-        // Events are made of JSON values and texts; writing them as JSON cannot fail.
+        // Events consist of JSON values and texts; writing them as JSON cannot fail.
         body: body.unwrap_or_default(),
     }
 }
 
 impl Inner {
-    /// Stores what a driver has gathered, then publishes it.
+    /// Stores the events and writes of a driver, then publishes the events.
     pub(crate) async fn commit(
         &self,
         lease: &Lease,
@@ -151,7 +151,7 @@ impl Inner {
             let (true, Some(wait)) = (is_passing(&error), waits.next()) else {
                 return Err(error.into());
             };
-            // What was done is known here and nowhere else: it is worth waiting for.
+            // Only this process has these results, so retrying is worth the wait.
             tracing::warn!(run = %lease.run, %error, "storing the results again");
             let later = self.now().saturating_add(wait);
             let later = later.unwrap_or(Timestamp::MAX);
@@ -167,8 +167,8 @@ impl Inner {
         Ok(appended)
     }
 
-    /// Gives a lease back whose driver could not store what it did. The run is due again; if that
-    /// cannot be stored either, it is tried again before the next run is claimed.
+    /// Releases the lease of a driver that could not store its results, so that the run is due again. If that
+    /// fails too, it is retried before the next run is claimed.
     pub(crate) async fn give_back(&self, lease: Lease) {
         self.abandoned().push(lease);
         self.give_back_all().await;
@@ -227,8 +227,8 @@ mod tests {
     use super::*;
     use crate::claim::decode_events;
 
-    /// A replay sees the very numbers that the run saw, also those that a quick parser gets wrong
-    /// in the last bit.
+    /// A replay reads exactly the same numbers, including those that a fast parser gets wrong in the last
+    /// bit.
     #[test]
     fn numbers_come_back_as_they_were() {
         let inputs = json!({ "a": 31.245_270_191_439_438, "b": 0.1, "c": 1e300, "d": u64::MAX });

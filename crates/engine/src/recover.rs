@@ -1,4 +1,4 @@
-//! Runs whose driver is gone are made due again; ended runs go on when a person says so.
+//! Recovery: runs whose driver is gone become due again, and people can resume ended runs.
 
 use deft_base::{read_stored, run_inputs};
 use deft_model::{Outcome, RunId, RunOrigin, RunStatus, nearest};
@@ -13,36 +13,36 @@ use crate::{
     admit, ask, claim,
 };
 
-/// The most runs that a message names.
+/// Maximum number of runs that a message names.
 const MOST_NAMED: u32 = 5;
 
-/// How a run is resumed by hand.
+/// How a person resumes a run.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeWith {
-    /// Who asks for it.
+    /// Who resumes it.
     pub by: String,
-    /// Goes on with the pinned revision even when the skill has changed since.
+    /// Whether to use the pinned revision even if the skill has changed since.
     pub old_revision: bool,
 }
 
-/// How a run is made again.
+/// How a run is repeated.
 #[derive(Clone, Debug, Default)]
 pub struct RerunWith {
-    /// The step to begin with: everything before it counts again as it was.
+    /// The step to start with: the results of earlier steps are reused.
     pub from: Option<String>,
     /// The request that asks for it.
     pub origin: RunOrigin,
 }
 
 impl Engine {
-    /// Makes runs due again whose owner is dead. Only what stays around calls this; it does not
-    /// drive them.
+    /// Frees the runs whose owner is dead, so that they become due again. Does not drive them; only called by
+    /// processes that keep running.
     pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
         let owners = self.store().owners().await?;
         let (dead, others): (Vec<String>, Vec<String>) = owners
             .into_iter()
             .partition(|owner| self.inner.owner.is_dead(owner));
-        // A suspended host or a clock that was set must not take runs from who holds a lock here.
+        // A suspended host or a clock that was set must not take runs from an owner that holds its lock here.
         for owner in others
             .iter()
             .filter(|owner| self.inner.owner.is_here(owner))
@@ -50,14 +50,14 @@ impl Engine {
             self.store().renew(owner, self.inner.lease_until()).await?;
         }
         let released = self.store().release(dead, self.inner.now()).await?;
-        // A file that cannot be removed does no harm, and the next look tries again.
+        // A file that cannot be removed does no harm, and the next sweep tries again.
         if let Err(error) = self.inner.owner.sweep(&others) {
             tracing::debug!(%error, "lock files of owners that are gone were not removed");
         }
         Ok(released)
     }
 
-    /// A run by its id or the beginning of it.
+    /// Finds a run by its id or a prefix of it.
     pub async fn find_run(&self, id: &str) -> Result<RunRow, Error> {
         let filter = RunFilter {
             id_prefix: Some(id.to_owned()),
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// Lets an ended, waiting or orphaned run go on, and drives it here.
+    /// Resumes an ended, waiting or orphaned run, and drives it here.
     pub async fn resume(
         &self,
         run: &RunRow,
@@ -121,7 +121,7 @@ impl Engine {
         self.finished_row(&run.id).await
     }
 
-    /// Asks the open question of a parked run, if a person here can answer.
+    /// Asks the open questions of a parked run, if a person here can answer.
     async fn answer_open(&self, run: &RunRow, attention: &Attention) -> Result<(), Error> {
         let open = self.store().approvals(false).await?;
         for row in open.into_iter().filter(|row| row.run == run.id) {
@@ -137,7 +137,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A run that is being driven may be taken only from a dead owner.
+    /// Releases a run that is being driven, which is only allowed if its owner is dead.
     async fn take_over(&self, run: &RunRow) -> Result<(), Error> {
         let owner = run.owner.clone().unwrap_or_default();
         if !self.inner.owner.is_dead(&owner) {
@@ -152,7 +152,7 @@ impl Engine {
     }
 
     async fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {
-        // A job and a chat are their own skills, which never change.
+        // Jobs, chats and dispatched agents carry their own skill, which never changes.
         if with.old_revision || is_its_own_skill(run) {
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl Engine {
         Err(refuse(run, why, Some(hint)))
     }
 
-    /// Makes a new run of an old one.
+    /// Starts a new run with the inputs of an old one.
     pub async fn rerun(
         &self,
         run: &RunRow,
@@ -198,7 +198,7 @@ impl Engine {
             None => Vec::new(),
             Some(step) => self.reusable(run, step, &nonce).await?,
         };
-        // A job and a chat are their own skills; others are run as they are now.
+        // Jobs, chats and dispatched agents carry their own skill; others run in the current revision.
         let content = if is_its_own_skill(run) {
             let pinned = self.inner.library.pinned(&run.skill, &run.revision).await?;
             Some(pinned.skill)
@@ -221,7 +221,7 @@ impl Engine {
         self.run(fire, attention).await
     }
 
-    /// The steps before one, as they ended in an earlier run, for a run with this nonce.
+    /// Returns the results of the steps before `from` in an earlier run, for a run with this nonce.
     async fn reusable(&self, run: &RunRow, from: &str, nonce: &str) -> Result<Vec<Event>, Error> {
         let plan = self.inner.library.find(&run.skill).await?.plan;
         if plan.step(from).is_none() {
@@ -239,7 +239,7 @@ impl Engine {
     }
 }
 
-/// Whether a run brought its own skill along.
+/// Whether a run carries its own skill.
 fn is_its_own_skill(run: &RunRow) -> bool {
     [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL].contains(&run.skill.as_str())
 }
@@ -252,7 +252,7 @@ fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {
     }
 }
 
-/// The step of the run itself that failed, as `rerun --from` takes it.
+/// Returns the step of the run itself that failed, as `rerun --from` takes it.
 fn failed_step(run: &RunRow) -> Result<Option<String>, Error> {
     let Some(text) = run.error.as_deref() else {
         return Ok(None);
@@ -263,7 +263,7 @@ fn failed_step(run: &RunRow) -> Result<Option<String>, Error> {
     Ok(step.map(str::to_owned))
 }
 
-/// The step that the error of a run names.
+/// The part of a run's error that names its step.
 #[derive(Deserialize)]
 struct StepError {
     step: Option<String>,

@@ -1,11 +1,10 @@
-//! Answers of chats, and questions in them, by way of the outbox: for chats in a messenger, where no
-//! process waits for the answer.
+//! Answers and questions of chats through the outbox: for messengers, where no process waits for the answer.
 //!
-//! The transaction that ends a run also stores its answer, whichever process drives the run. So the
-//! answer is neither lost nor duplicated up to the channel. A crash after the receiver took it and
-//! before the receipt is stored makes the courier send it again.
+//! The transaction that ends a run also stores its answer, no matter which process drives the run. So the
+//! answer is neither lost nor duplicated up to the channel. If deft crashes after the receiver took the
+//! answer and before the receipt is stored, the courier sends it again.
 //!
-//! Not here: how it is carried (the courier), and what it looks like where it arrives.
+//! Not here: delivery (the courier), and how the receiver shows it.
 
 use deft_agents::{answer_to, text_of};
 use deft_base::{run_failure, run_outputs};
@@ -20,13 +19,13 @@ use crate::ask::Question;
 use crate::engine::Inner;
 use crate::{Engine, Error, finish};
 
-/// The most characters of a call's arguments that the question shows.
+/// Maximum number of characters of a call's arguments that a question shows.
 const ARGS: usize = 600;
 
-/// What the outbox calls the answer of a run.
+/// Key of the answer of a run in the outbox.
 const ANSWER: &str = "answer";
 
-/// An answer in words: what was said, and what went wrong.
+/// Formats an answer: its text, and the failure if any.
 pub fn answer_text(text: &str, failure: Option<&Failure>) -> String {
     let failure = failure.map(|failure| match &failure.hint {
         Some(hint) => format!("✗ {}\n{hint}", failure.message),
@@ -40,7 +39,7 @@ pub fn answer_text(text: &str, failure: Option<&Failure>) -> String {
     }
 }
 
-/// The answer of a run that ends, if it goes anywhere.
+/// Returns the notice with the answer of a run; `None` if the run has no receiver for it.
 pub(crate) fn answer(
     run: &RunRow,
     finished: &RunEnd,
@@ -66,8 +65,8 @@ fn notice(run: &RunRow, to: String, text: String) -> Notice {
 }
 
 impl Engine {
-    /// Sees to it that the answer of a run that is over is on its way, once. Runs that end while they
-    /// are driven have seen to that themselves; those that are stopped while they wait have not.
+    /// Adds the answer of an ended run to the outbox, unless it was added before. A driven run does that
+    /// itself; a run that was stopped while it waited does not.
     pub async fn see_to_answer(&self, run: &RunId, to: &str) -> Result<(), Error> {
         let row = self.store().run(run).await?;
         let row = row.ok_or_else(|| Error::UnknownRun {
@@ -92,14 +91,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks the people in a chat, once however often it is wanted. Says whether it was not before.
+    /// Sends a question to a chat. Returns false if it was sent before.
     pub async fn tell_question(&self, question: &Question, to: &str) -> Result<bool, Error> {
         self.inner.leave_question(question, to).await
     }
 }
 
 impl Inner {
-    /// A question with what it is about, for a place where it can be answered at once.
+    /// Sends a question with its arguments to a receiver that can answer directly. Returns false if it was
+    /// sent before.
     pub(crate) async fn leave_question(
         &self,
         question: &Question,
@@ -120,12 +120,12 @@ impl Inner {
     }
 }
 
-/// What the outbox calls a question.
+/// Returns the key of a question in the outbox.
 pub fn question_key(approval: &str) -> String {
     format!("question {approval}")
 }
 
-/// What the call would be made with, unless the question says so itself.
+/// Formats the arguments of the call, unless the question contains them already.
 fn args(question: &Question) -> String {
     let args = question.operation.args.as_ref();
     let told = |args: &&Value| !question.message.contains(&args.to_string());

@@ -1,4 +1,4 @@
-//! A run without its steps, in its public shape.
+//! The public form of a run without its steps.
 
 use deft_base::read_stored;
 use deft_store::RunRow;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::Error;
 use crate::mask::Mask;
 
-/// A run without its steps. Secrets are shown by name only.
+/// Returns a run without its steps. Secrets are shown by name only.
 pub fn run_view(row: &RunRow) -> Result<RunView, Error> {
     let duration = row.finished_at.zip(row.started_at).map(|(end, start)| {
         let ms = end.as_millisecond() - start.as_millisecond();
@@ -43,7 +43,7 @@ pub fn run_view(row: &RunRow) -> Result<RunView, Error> {
     Ok(run)
 }
 
-/// A field of a run; nothing if it is absent.
+/// Parses a field of a run; the default if it is absent.
 pub(crate) fn read_field<T: DeserializeOwned + Default>(
     text: Option<&str>,
     field: &str,

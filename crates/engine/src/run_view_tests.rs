@@ -1,4 +1,4 @@
-//! Rows of runs as their public shapes.
+//! Tests for the public form of runs.
 
 use deft_model::{Outcome, RunId, RunStatus, WaitKind};
 use deft_store::{RunRow, WaitReason};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::run_view;
 
-/// A run that failed, with everything that a row may hold.
+/// A failed run with every field set.
 fn failed() -> RunRow {
     let at = |text: &str| text.parse().unwrap();
     RunRow {
@@ -46,7 +46,7 @@ fn failed() -> RunRow {
     }
 }
 
-/// A run that has just been asked for.
+/// A run that was just queued.
 fn queued() -> RunRow {
     RunRow {
         slot: None,
@@ -69,10 +69,10 @@ fn queued() -> RunRow {
     }
 }
 
-/// Every field, in the order in which programs read them.
+/// Every field, in the order of the public form.
 const FAILED: &str = r#"{"id":"run_1","skill":"demo","revision":"r","tier":"workflow","agent_id":"main","cause":"schedule","slot":"2026-01-26T13:00:00Z","slot_until":"2026-01-26T14:00:00Z","slot_count":2,"key":"k","parent":"run_0","status":"done","outcome":"error","waiting_for":null,"inputs":{"z":1,"a":[1.5,null]},"outputs":{"text":"x"},"error":{"class":"invalid","code":"missing_flags","message":"no `q`","hint":"give it","in_doubt":true,"blocked":true,"outage":{"server":"mail"},"step":"a[0]"},"usage":{"input_tokens":1,"output_tokens":2,"cost_usd":0.25,"llm_calls":1,"estimated_calls":1},"admitted_at":"2026-01-26T13:00:00.25Z","started_at":"2026-01-26T13:00:01Z","finished_at":"2026-01-26T13:00:02.5Z","duration_ms":1500}"#;
 
-/// The same for a run that has not begun.
+/// The public form of a run that has not started.
 const QUEUED: &str = r#"{"id":"run_1","skill":"demo","revision":"r","tier":"workflow","agent_id":"main","cause":"schedule","slot":null,"slot_until":null,"slot_count":1,"key":null,"parent":null,"status":"queued","outcome":null,"waiting_for":"its turn","inputs":{"z":1,"a":[1.5,null]},"outputs":null,"error":null,"usage":{"input_tokens":0,"output_tokens":0,"cost_usd":0.0,"llm_calls":0},"admitted_at":"2026-01-26T13:00:00.25Z","started_at":null,"finished_at":null,"duration_ms":null}"#;
 
 #[test]
@@ -110,7 +110,7 @@ fn secrets_are_shown_by_name() {
     );
 }
 
-/// A row that cannot be read is an error with its place.
+/// An unreadable row is an error that names its run.
 #[test]
 fn an_unreadable_row_names_its_run() {
     let row = RunRow {

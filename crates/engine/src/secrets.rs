@@ -9,7 +9,7 @@ use deft_workflow::{Event, placeholder, replace_placeholders};
 use parking_lot::{RwLock, RwLockReadGuard};
 use serde_json::Value;
 
-/// The secrets that a run may hand to its tools. Nested skills add theirs when they are entered.
+/// The secrets that a run may pass to its tools. Nested skills add theirs when they are entered.
 pub(crate) struct RunSecrets {
     nonce: String,
     known: RwLock<ResolvedSecrets>,
@@ -22,7 +22,7 @@ struct ResolvedSecrets {
 }
 
 impl RunSecrets {
-    /// For a run that ends before it calls anything.
+    /// Returns no secrets, for a run that ends before it calls anything.
     pub(crate) fn none() -> Self {
         Self::new("")
     }
@@ -77,25 +77,25 @@ impl RunSecrets {
 }
 
 impl RunSecrets {
-    /// What placeholders of this run are called by.
+    /// The nonce in the placeholders of this run.
     pub(crate) fn nonce(&self) -> &str {
         &self.nonce
     }
 
-    /// True when the value of every secret that a value of this run mentions is known.
+    /// Whether the run knows every secret whose placeholder the value contains.
     pub(crate) fn knows_all(&self, value: &Value) -> bool {
         let known = self.known();
         let mut names = mentioned(&value.to_string(), &self.nonce).into_iter();
         names.all(|name| known.secrets.iter().any(|(other, _)| *other == name))
     }
 
-    /// A value with every secret in it replaced by its placeholder.
+    /// Replaces every secret in a value by its placeholder.
     pub(crate) fn hide_value(&self, value: Value) -> Value {
         self.known().redaction.value(value)
     }
 }
 
-/// The names of the secrets that stand in a text as placeholders of a run.
+/// Returns the names of the secrets whose placeholders a text contains.
 pub(crate) fn mentioned(text: &str, nonce: &str) -> Vec<String> {
     let mut names = Vec::new();
     replace_placeholders(text, nonce, |name| {
@@ -105,7 +105,7 @@ pub(crate) fn mentioned(text: &str, nonce: &str) -> Vec<String> {
     names
 }
 
-/// The names of the secrets in what a run takes over from another one. Skills that it does not
+/// Returns the names of the secrets in results that a run reuses from another one. Skills that it does not
 /// enter again may have put them there.
 pub(crate) fn taken_over<'e>(
     events: impl IntoIterator<Item = &'e Event>,

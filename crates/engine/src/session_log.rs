@@ -1,7 +1,7 @@
-//! The dated log that people read (S3.28): one entry for each run that ended.
+//! The dated session log for people (S3.28): one entry for each run that ended.
 //!
-//! The log is a convenience. The truth is in the store, so a log that cannot be written is
-//! reported and nothing else.
+//! The log is only a convenience, because the store has all data. So a log that cannot be written is
+//! reported, and has no further effect.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -16,13 +16,13 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// The longest value of an entry; the rest is in the store.
+/// Maximum number of characters of a value; the store has the full value.
 const LONGEST: usize = 200;
 
-/// The most inputs and the most outputs of an entry.
+/// Maximum number of inputs and of outputs in an entry.
 const MOST_FIELDS: usize = 50;
 
-/// Where the log is, and how long its files are kept.
+/// The folder and zone of the log, and the maximum age of its files.
 pub(crate) struct Place<'a> {
     pub folder: &'a Path,
     pub zone: &'a TimeZone,
@@ -39,11 +39,11 @@ pub(crate) fn append(
 ) -> io::Result<()> {
     let entry = entry(at, row, outcome, outputs, error)?;
     let mut file = open(place, at.to_zoned(place.zone.clone()).date())?;
-    // One write, so that entries of several processes do not mix.
+    // A single write, so that entries of several processes do not mix.
     file.write_all(entry.as_bytes())
 }
 
-/// The file of a day. Usually it exists, and then opening it is all there is to do.
+/// Opens the file of a day. Usually it exists, so that nothing else has to be done.
 fn open(place: &Place<'_>, day: Date) -> io::Result<File> {
     let path = place.folder.join(format!("{day}.yaml"));
     let mut how = OpenOptions::new();
@@ -58,8 +58,8 @@ fn open(place: &Place<'_>, day: Date) -> io::Result<File> {
     }
 }
 
-/// Removes the files of days that are too long ago. One that cannot be removed is tried again on the
-/// next day; files with other names are not ours.
+/// Removes the files of days that are too old. A failed removal is retried on the next day; files with other
+/// names are left untouched.
 fn remove_old(place: &Place<'_>, today: Date) {
     let Some(max_age) = place.max_age else {
         return;
@@ -119,7 +119,7 @@ fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// A value on one line, cut where it gets long.
+/// Formats a value on one line, shortened to the maximum length.
 fn clip(value: &str) -> String {
     let masked = deft_workflow::mask(value);
     let value = masked.as_deref().unwrap_or(value);

@@ -1,4 +1,4 @@
-//! A skill as the store holds it, in its public shape.
+//! The public form of a skill in the store.
 
 use deft_library::fields;
 use deft_model::{Details, Object};
@@ -13,8 +13,8 @@ use crate::own_tools::UNSTORED;
 use crate::{Engine, Error};
 
 impl Engine {
-    /// A stored skill with all columns of the seeds (S0.62) and those of the contract. Secrets are
-    /// shown by name only.
+    /// Returns a stored skill with all columns of the seeds (S0.62) and of the contract. Secrets are shown by
+    /// name only.
     pub async fn stored_skill(&self, row: &SkillRow) -> Result<StoredSkill, Error> {
         let pinned = self.inner.library.pin_row(row).await.ok();
         let skill = pinned.as_ref().map(|pinned| &pinned.skill);
@@ -85,7 +85,7 @@ impl Engine {
         Ok(shown)
     }
 
-    /// What a person has agreed to for the revision of a record, in words.
+    /// Returns descriptions of the grants for the revision of a record.
     async fn grants_of(&self, row: &SkillRow) -> Result<Vec<String>, Error> {
         let grants = self.store().grants(&row.text.skill).await?;
         let grants = grants.into_iter();
@@ -94,7 +94,7 @@ impl Engine {
     }
 }
 
-/// A field of the content of a skill; none if it is absent or null.
+/// Returns a field of the content of a skill; `None` if it is absent or null.
 fn field(content: &Object, name: &str) -> Option<Value> {
     content.get(name).filter(|value| !value.is_null()).cloned()
 }

@@ -1,24 +1,24 @@
-//! The result of a run in a few words: for messages to people, and for the stored summary of the last run
-//! of a skill. The whole of it stays with the run.
+//! Short summaries of runs: for notices, and for the summary of the last run in a skill's row. The full
+//! result stays with the run.
 //!
 //! Not here: who is told, and when.
 
 use deft_workflow::RunEnd;
 use serde_json::Value;
 
-/// The longest summary that is kept of a run.
+/// Maximum number of characters of a summary.
 const SUMMARY: usize = 500;
 
-/// How much is said of one of several values.
+/// Maximum number of characters of one of several values.
 const VALUE: usize = 100;
 
-/// The summary of a run without a text of its own.
+/// The summary of a run without text.
 const DONE: &str = "done";
 
-/// Where results of tools have what a person would read of them, the best first.
+/// Keys under which results of tools have text for people, best first.
 const TEXTS: [&str; 6] = ["text", "message", "summary", "answer", "result", "stdout"];
 
-/// Why a run failed, or what it returned.
+/// Returns why a run failed, or its outputs in short.
 pub(crate) fn summary(finished: &RunEnd) -> String {
     let text = match &finished.error {
         Some(error) => error.failure.message.clone(),
@@ -28,7 +28,7 @@ pub(crate) fn summary(finished: &RunEnd) -> String {
     cut(&masked, SUMMARY)
 }
 
-/// What a person would read of a value; none if there is nothing.
+/// Returns the readable part of a value; `None` if it has none.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -43,7 +43,7 @@ fn words(value: &Value) -> Option<String> {
                 (None, _) => fields(map),
             }
         }
-        // That something is true, or nothing, says no more than that the run is over.
+        // These values tell a person no more than that the run has ended.
         Value::Bool(_) | Value::Null => None,
     }
 }
@@ -58,7 +58,7 @@ fn list(items: &[Value]) -> Option<String> {
     }
 }
 
-/// One line for each value that says something.
+/// Returns one line for each readable value.
 fn fields(map: &deft_model::Object) -> Option<String> {
     let line = |(key, value): (&String, &Value)| {
         let said = match value {

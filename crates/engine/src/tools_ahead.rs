@@ -1,4 +1,4 @@
-//! What can be known of the tools of a skill before it runs.
+//! Information about the tools of a skill before it runs.
 
 use deft_agent::{Address, Machine as Agent};
 use deft_library::PinnedSkill;
@@ -9,13 +9,12 @@ use deft_workflow::Path;
 use crate::engine::Inner;
 
 impl Inner {
-    /// Learns what the tools of a skill are like, before a step is begun that depends on it.
+    /// Lists the servers of a skill's tools if any tool is unknown, before a step depends on it.
     pub(crate) async fn learn_tools(&self, pinned: &PinnedSkill) {
         self.learn(pinned.plan.tools()).await;
     }
 
-    /// The same for agents that are taken up again: they were offered their tools by another
-    /// process.
+    /// Like [`Self::learn_tools`], for resumed agents: another process has offered them their tools.
     pub(crate) async fn learn_offers(&self, agents: &[(Path, Agent)]) {
         let setups = agents
             .iter()
@@ -28,14 +27,14 @@ impl Inner {
         let router = &self.parts.router;
         let unknown = |tool: &str| matches!(router.find(tool), ToolLookup::Unknown { .. });
         if tools.into_iter().any(unknown) {
-            // A server that cannot be started is told of when its tool is called.
+            // A server that cannot be started is reported when its tool is called.
             drop(router.listed().await);
         }
     }
 
-    /// A tool that the run is sure to call and that is not there: better said before the first
-    /// step has done anything. A tool of a server that could not be asked is unknown, not missing:
-    /// its call says what is wrong with the server.
+    /// Returns the failure for a tool that the run is certain to call and that is missing: it is better
+    /// reported before the first step has done anything. A tool of a server that could not be listed is
+    /// unknown, not missing: the call itself reports what is wrong with the server.
     pub(crate) fn missing_tool(&self, pinned: &PinnedSkill) -> Option<Failure> {
         let sure = pinned
             .plan
@@ -55,7 +54,7 @@ impl Inner {
     }
 }
 
-/// The same failure as of its call, before the first step.
+/// Returns the failure that the call of a disabled tool would have, for the time before the first step.
 fn switched_off(step: &str, tool: &str, off: Failure) -> Failure {
     let message = format!("step `{step}` cannot run: {}", off.message);
     Failure { message, ..off }.outage(Outage::Tool(tool.to_owned()))

@@ -1,10 +1,11 @@
-//! The trace context that calls of a run carry. Not here: spans, which follow from the journal once the run is over.
+//! The trace context of a run's calls. Not here: spans, which are derived from the journal when the run has
+//! ended.
 
 use std::sync::Arc;
 
 use deft_model::{RunId, SpanId, TraceContext, TraceId, span_place};
 
-/// The trace of a run. A run that no caller traces, in an engine that records no traces, has none.
+/// The trace of a run.
 pub(crate) struct RunTrace {
     run: RunId,
     ends: u32,
@@ -13,7 +14,8 @@ pub(crate) struct RunTrace {
 }
 
 impl RunTrace {
-    /// The trace of a run that has ended so often; `records` says whether the host exports traces.
+    /// Returns the trace of a run that has ended `ends` times; `records` says whether the host exports
+    /// traces. `None` if neither the caller nor the host traces the run.
     pub(crate) fn find(
         run: &RunId,
         ends: u32,
@@ -38,12 +40,12 @@ impl RunTrace {
         }))
     }
 
-    /// The trace, for lines of the log.
+    /// The id of the trace, for log lines.
     pub(crate) fn id(&self) -> TraceId {
         self.context.trace
     }
 
-    /// The context of a call at a place. Where no span will be recorded, the caller's own span is passed on.
+    /// Returns the context for a call at a place. If no span will be recorded, this is the caller's own span.
     pub(crate) fn context_at(&self, place: &str) -> TraceContext {
         if !self.records {
             return self.context.clone();

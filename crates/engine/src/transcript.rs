@@ -1,5 +1,5 @@
-//! The events of a run as its driver stored them, for a caller that shows the run when it is over. Reading a short run
-//! back from the store takes a third of the processor time of a request over HTTP.
+//! The events of a run in memory, for a caller that shows the run when it has ended. Reading a short run back
+//! from the store takes a third of the processor time of a request over HTTP.
 //!
 //! Not here: runs that waited, were resumed or are long. They are read from the store.
 
@@ -8,22 +8,22 @@ use deft_workflow::Event;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-/// The most events that are kept.
+/// Maximum number of events that are kept.
 const MOST: usize = 256;
 
-/// The events of one run, from the first one on.
+/// The events of one run, beginning with its first event.
 #[derive(Debug, Default)]
 pub struct Transcript(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
     events: Vec<(Timestamp, Event)>,
-    /// The store knows more of the run than its events, or there are too many of them.
+    /// Whether the store has more about the run than its events, or too many events.
     is_incomplete: bool,
 }
 
 impl Transcript {
-    /// Adds the events of a batch that is stored; `has_notice` says whether a notice was stored with them.
+    /// Adds the events of a stored batch; `has_notice` says whether a notice was stored with them.
     pub(crate) fn add(&self, events: &[(Timestamp, Event)], has_notice: bool) {
         let mut entries = self.0.lock();
         let is_long = entries.events.len() + events.len() > MOST;
@@ -37,7 +37,7 @@ impl Transcript {
         entries.events.extend_from_slice(events);
     }
 
-    /// All events of a run that is over; none if the store has to be asked.
+    /// Returns all events of a run that has ended; `None` if they must be read from the store.
     pub(crate) fn take(&self) -> Option<Vec<(Timestamp, Event)>> {
         let events = std::mem::take(&mut self.0.lock().events);
         let last = events.last().map(|(_, event)| event);
@@ -45,7 +45,7 @@ impl Transcript {
     }
 }
 
-/// Whether people are told something with a batch.
+/// Whether a batch contains a notice.
 pub(crate) fn has_notice(writes: &[Write]) -> bool {
     let mut writes = writes.iter();
     writes.any(|write| matches!(write, Write::Notice { .. }))

@@ -1,4 +1,4 @@
-//! A run as programs and people see it, in the shapes of `deft-wire`.
+//! Runs in the public form of `deft-wire`, for programs and people.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -23,12 +23,12 @@ use crate::run_view::read_field;
 use crate::{Engine, Error, Transcript, claim, run_view};
 
 impl Engine {
-    /// The skill that a name means now, made ready to run.
+    /// Returns the plan of the skill with this name.
     pub async fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {
         Ok(self.inner.library.find(name).await?.plan)
     }
 
-    /// What a run of a skill would do, as far as that is known.
+    /// Returns what a run of a skill would do, as far as that is known in advance.
     pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<DryRun, Error> {
         let pinned = self.inner.library.find(name).await?;
         let plan = &pinned.plan;
@@ -56,7 +56,7 @@ impl Engine {
         Ok(shown)
     }
 
-    /// The public events of a run after a sequence number, oldest first.
+    /// Returns the public events of a run after a sequence number, oldest first.
     pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<EventView>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let published = stored.into_iter().map(|stored| publish(run, stored));
@@ -67,7 +67,8 @@ impl Engine {
         public.collect()
     }
 
-    /// The public events of all runs after a sequence number, oldest first, and how far the store was read.
+    /// Returns the public events of all runs after a sequence number, oldest first, and the last sequence
+    /// number that was read.
     pub async fn public_events_after(
         &self,
         after: u64,
@@ -82,7 +83,7 @@ impl Engine {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(self.store().run(&event.run).await?),
             };
-            // A run that was deleted meanwhile has no events any more.
+            // A run that was deleted in the meantime has no events any more.
             if let Some(run) = run {
                 events.extend(publish(run, event)?.public());
             }
@@ -90,7 +91,7 @@ impl Engine {
         Ok((events, last))
     }
 
-    /// The trace of a run, where traces are exported.
+    /// Returns the trace of a run; `None` if traces are not exported.
     pub async fn trace_id(&self, run: &RunId) -> Option<TraceId> {
         if !self.inner.options.traces {
             return None;
@@ -101,14 +102,14 @@ impl Engine {
         Some(caller.map_or_else(|| TraceId::from_run(run), |caller| caller.trace))
     }
 
-    /// Events of a run as they are stored, for listeners that came late.
+    /// Returns the stored events of a run after a sequence number, for listeners that subscribed late.
     pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let stored = stored.into_iter();
         stored.map(|stored| publish(run, stored)).collect()
     }
 
-    /// A run with its steps. Secrets are shown by name only.
+    /// Returns a run with its steps. Secrets are shown by name only.
     pub async fn show(&self, row: &RunRow) -> Result<RunDetail, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         let events = claim::decode_events(&row.id, &stored)?;
@@ -120,7 +121,8 @@ impl Engine {
         Ok(self.describe(row, run, &events, notices).await)
     }
 
-    /// The same for a run that was driven to its end here: from what its driver stored, if that is all of it.
+    /// Like [`show`](Self::show), for a run that was driven to its end here: uses the events in `transcript`
+    /// if these are complete.
     pub async fn show_driven(
         &self,
         row: &RunRow,
@@ -156,8 +158,8 @@ impl Engine {
         detail
     }
 
-    /// How long each of these runs was idle; one that is not over counts as never. The journal is read only of
-    /// runs that paused, or had a model, whose questions are in its own events.
+    /// Returns the idle time of each of these runs; zero for runs that have not ended. Reads the journal only
+    /// of runs that paused, or that used a model, because agents keep their questions in their own events.
     pub async fn idle_times(&self, rows: &[RunRow]) -> Result<Vec<IdleTime>, Error> {
         let over = rows.iter().filter(|row| row.finished_at.is_some());
         let over = over.map(|row| row.id.clone()).collect();
@@ -181,7 +183,7 @@ impl Engine {
         Ok(idle_time(&claim::decode_events(&row.id, &stored)?))
     }
 
-    /// What models took so far for a run that is not over.
+    /// Returns what models have cost so far for a run that has not ended.
     async fn usage_so_far(&self, row: &RunRow) -> Result<Usage, Error> {
         let filter = SpentFilter {
             scope: Some(run_scope(&row.id)),
@@ -191,8 +193,7 @@ impl Engine {
         Ok(spent.first().map(SpentRow::usage).unwrap_or_default())
     }
 
-    /// What people were told of a run, and whether it arrived: that is another matter than how the
-    /// run ended.
+    /// Returns the notices about a run and their delivery, which is independent of the outcome of the run.
     async fn notices_of(&self, row: &RunRow) -> Result<Vec<RunNotice>, Error> {
         let filter = NoticeFilter {
             run: Some(row.id.clone()),
@@ -202,7 +203,7 @@ impl Engine {
         Ok(notices.into_iter().rev().map(run_notice).collect())
     }
 
-    /// The steps of a run. A run whose skill is lost still shows what has happened.
+    /// Returns the steps of a run; empty if its skill is lost.
     async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Vec<StepView> {
         let inner = &self.inner;
         let Ok(pinned) = inner.library.pinned(&row.skill, &row.revision).await else {
@@ -214,7 +215,7 @@ impl Engine {
         step_views(&pinned.plan, &nested, events)
     }
 
-    /// A run with everything that is known of it, for an archive or a report.
+    /// Returns a run with everything that is stored about it, for an archive or a report.
     pub async fn export(&self, row: &RunRow) -> Result<RunArchive, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         let line = |event: &StoredEvent| journal_line(row, event);
@@ -256,10 +257,10 @@ fn run_notice(notice: NoticeRow) -> RunNotice {
     }
 }
 
-/// How many events may come before a run says who called it.
+/// Number of events at the start of a run, one of which names its caller.
 const FIRST: u32 = 2;
 
-/// The span of the caller, as a run says it when it begins.
+/// Returns the trace context of the caller, if the event holds one.
 fn caller(event: &Event) -> Option<&TraceContext> {
     if let Event::Started(started) = event {
         started.origin.trace.as_deref()
@@ -270,7 +271,7 @@ fn caller(event: &Event) -> Option<&TraceContext> {
     }
 }
 
-/// Why the check before the run could not be made, as a run says it when it begins.
+/// Returns why the check before the run failed, if the event holds that.
 fn check_failed(event: &Event) -> Option<&str> {
     if let Event::Started(started) = event {
         started.check_failed.as_deref()
@@ -281,7 +282,7 @@ fn check_failed(event: &Event) -> Option<&str> {
     }
 }
 
-/// The id of the request that started a run.
+/// Returns the id of the request that started a run, if the event holds one.
 fn request_id(event: &Event) -> Option<String> {
     if let Event::Started(RunStart { origin, .. })
     | Event::Prepared(RunPreparation { origin, .. }) = event
@@ -292,7 +293,7 @@ fn request_id(event: &Event) -> Option<String> {
     }
 }
 
-/// A stored event as listeners get it.
+/// Returns a stored event as listeners receive it.
 pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Result<PublishedEvent, Error> {
     Ok(PublishedEvent {
         event: claim::decode_event(&run.id, &stored)?,

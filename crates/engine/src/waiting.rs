@@ -1,6 +1,6 @@
-//! Runs that wait: what people are told meanwhile, and which of them have what they need.
+//! Waiting runs: notices about them, and waking those that can continue.
 //!
-//! A person who relies on a run overnight must hear that it waits.
+//! A person who relies on a run overnight must be told that it waits.
 
 use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier, WaitKind};
@@ -15,7 +15,7 @@ use crate::finish::write_notice;
 use crate::reply::question_key;
 use crate::{Engine, Error};
 
-/// The message about a question. It is the same one however often the run parks with it.
+/// Returns the notice about a question. It has the same key each time the run parks with the question.
 pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Write {
     let id = &question.approval;
     let text = format!(
@@ -32,8 +32,8 @@ pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Writ
 }
 
 impl Engine {
-    /// Wakes runs that wait for a tool or a model if everything that their skill names is there. For a
-    /// caller that has just asked the servers; says how many runs were woken.
+    /// Wakes runs that wait for a tool or a model if everything that their skill names is available. For a
+    /// caller that has just listed the servers. Returns how many runs were woken.
     pub async fn wake_ready(&self) -> Result<u64, Error> {
         let waiting = RunFilter {
             statuses: vec![RunStatus::Waiting],
@@ -59,7 +59,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// Whether the tools of a skill are there, their servers answer, and its agent has a model.
+    /// Whether the tools of a skill are available, their servers answer, and its agent has a model.
     fn has_needs(&self, pinned: &PinnedSkill, servers: &[Health]) -> bool {
         let skill = &pinned.skill;
         if skill.tier() == Tier::Agent && !self.agents.has_model(&skill.policy.agent_id) {
@@ -75,7 +75,7 @@ impl Inner {
         })
     }
 
-    /// Until when a run waits for tools that are not there: its misfire window.
+    /// Returns the end of a run's misfire window, until which it waits for missing tools.
     pub(crate) fn patience(&self, pinned: &PinnedSkill, run: &RunRow) -> Option<Timestamp> {
         let since = run.slot.unwrap_or(run.admitted_at);
         since
@@ -83,7 +83,7 @@ impl Inner {
             .ok()
     }
 
-    /// The message that a scheduled run waits for a tool, unless people know of the incident.
+    /// Returns the notice that a scheduled run waits for a tool, unless people know of the incident.
     pub(crate) async fn alert_blocked(
         &self,
         run: &RunRow,
@@ -112,7 +112,8 @@ impl Inner {
             timeline: None,
             at,
         };
-        // A process that changed it at the same time has told people, or the next check does.
+        // Another process that changed the skill at the same time has sent the notice, or the next check
+        // does.
         store
             .change_skill(row.id, row.version, change)
             .await

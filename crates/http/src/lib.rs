@@ -1,6 +1,7 @@
-//! Where every HTTP client of deft begins: with a TLS provider, a name and no redirects.
+//! The base of every HTTP client of deft: a TLS provider, a user agent and no redirects.
 //!
-//! What a client may reach, and how its answers are read, is decided by its user.
+//! Not here: which hosts a client may reach and how responses are read; each crate that uses it decides
+//! that.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -8,8 +9,8 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-/// A client that follows no redirect: an address in the configuration is the address, and a key or
-/// token must not travel on.
+/// Returns a builder for a client that follows no redirects: a redirect could carry a key or token to a
+/// host that is not in the configuration.
 pub fn client() -> ClientBuilder {
     install_provider();
     Client::builder()
@@ -18,11 +19,12 @@ pub fn client() -> ClientBuilder {
         .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
 }
 
-/// TLS by ring: it compiles in a fraction of the time of reqwest's own choice and needs no C++.
+/// Installs ring as the TLS provider: it compiles much faster than the default of reqwest and needs no
+/// C++.
 fn install_provider() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // Fails only if a provider is installed already, which then serves as well.
+        // Fails only if a provider is already installed; that provider works as well.
         drop(rustls::crypto::ring::default_provider().install_default());
     });
 }

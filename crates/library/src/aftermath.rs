@@ -1,7 +1,7 @@
-//! What the end of a run means for its skill: its streak of failures, its next try, whether it goes
-//! on firing, and what people are told (S0.65, S0.66, S0.69, S0.73, S1.4 under X1, X2, X7).
+//! The effects of the end of a run on its skill: its streak, its next try, whether it keeps firing, and the
+//! notices to people (S0.65, S0.66, S0.69, S0.73, S1.4 under X1, X2, X7).
 //!
-//! A pure decision. Who stores it, and what a message looks like to its receiver, is elsewhere.
+//! A pure decision. Not here: storing it, and how a channel formats a notice.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,20 @@ use deft_workflow::Recovery;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// Alerts of one incident are folded for so long.
+/// Alerts about one incident are merged for this long.
 const FOLD: SignedDuration = SignedDuration::from_hours(24);
 
-/// A run that returns exactly this sends no notice.
+/// A run whose summary is exactly this text sends no notice.
 const NOTHING: &str = "nothing to report";
 
-/// A run that is over, as far as its skill is concerned.
+/// A finished run, as its skill sees it.
 pub struct FinishedRun<'a> {
     /// The run.
     pub run: &'a str,
-    /// The slot that brought it, or the instant of the event; what people start by hand has none, and
-    /// counts to no streak.
+    /// The slot that fired it, or the instant of the event. `None` for a run that a person started; such a
+    /// run does not affect the streak.
     pub slot: Option<Timestamp>,
-    /// It began long after its slot.
+    /// Whether it started long after its slot.
     pub late: bool,
     /// How it ended.
     pub outcome: Outcome,
@@ -34,31 +34,31 @@ pub struct FinishedRun<'a> {
     pub failure: Option<&'a Failure>,
     /// The result in a sentence.
     pub summary: String,
-    /// Its latest interruption, if another process had to continue it.
+    /// Its latest interruption, if another process had to resume it.
     pub recovery: Option<Recovery>,
-    /// Whether the run itself has told people something.
+    /// Whether the run has sent a notice itself.
     pub told: bool,
-    /// What the skill wants when its budget is spent, if that is how the run ended.
+    /// The reaction of the skill to a spent budget, if the run ended because of that.
     pub exhausted: Option<ExhaustedAction>,
-    /// What people know of the outage that the skill was affected by.
+    /// Whether people know of the outage that affected the skill.
     pub outage: KnownOutage,
     /// When it ended.
     pub at: Timestamp,
     /// The same instant on the schedule's clock, which `deft tick --now` can set.
     pub schedule_at: Timestamp,
-    /// The zone in which people are told times.
+    /// The zone in which notices show times.
     pub zone: &'a TimeZone,
 }
 
 /// What people know of an outage that affects several skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KnownOutage {
-    /// Nothing: there is none, or this run is the first to meet it.
+    /// Nothing: no outage, or this run is the first to meet it.
     #[default]
     No,
-    /// They were told that it began, or are told elsewhere that it is over.
+    /// They know that it began, or another notice reports that it ended.
     Told,
-    /// It is over with this run. These other skills were affected.
+    /// It ended with this run. It had affected these other skills.
     Over(BTreeSet<String>),
 }
 
@@ -68,31 +68,31 @@ impl FinishedRun<'_> {
     }
 }
 
-/// What a skill says about itself.
+/// The settings of a skill that matter for the decision.
 pub struct Terms<'a> {
     /// The policy of the skill.
     pub policy: &'a Policy,
-    /// It fires once.
+    /// Whether the skill fires once.
     pub one_shot: bool,
-    /// The least time between two messages, where the skill says nothing.
+    /// The shortest time between two notices in minutes, if the skill sets none.
     pub notify_minutes: u32,
 }
 
-/// What changes, and what people are told.
+/// The changes that follow from the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The change of the row of the skill.
+    /// The change of the skill's row.
     pub change: SkillChange,
-    /// Messages to people.
+    /// The notices to people.
     pub notices: Vec<Notice>,
 }
 
-/// Decides what the end of a run means for its skill.
+/// Decides the effects of the end of a run on its skill.
 pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Decision {
     let mut decision = Decision {
         change: SkillChange {
             standing: match ended.outcome {
-                // What was skipped did not run (X5).
+                // A skipped run did not run (X5).
                 Outcome::Skipped => row.standing.clone(),
                 Outcome::Success
                 | Outcome::Error
@@ -116,7 +116,7 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
         Outcome::Error if ended.exhausted == Some(ExhaustedAction::Pause) => {
             pause(&mut decision, row, ended);
         }
-        // What is spent is no fault of the skill.
+        // A spent budget is no fault of the skill.
         Outcome::Error if ended.by_slot() && is_budget(ended) => {
             alert(&mut decision, row, ended, Kind::Failure);
         }
@@ -159,7 +159,7 @@ fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: 
             .notices
             .push(notice(row, ended, Kind::Completion, text));
     } else if terms.one_shot && !late.is_empty() {
-        // What a run has sent by itself cannot say that it comes late.
+        // A notice that the run sent itself cannot say that it was late.
         let text = format!("`{}` ran{late}", row.text.skill);
         decision
             .notices
@@ -168,7 +168,8 @@ fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: 
     close_one_shot(decision, terms, ended);
 }
 
-/// What a late run says about itself: it began late, or it was to fire once and had to wait.
+/// Returns the remark about a late run: it started late, or it was a one-shot that had to wait. Empty
+/// otherwise.
 fn lateness(terms: &Terms<'_>, ended: &FinishedRun<'_>, waited: bool) -> String {
     let Some(slot) = ended.slot else {
         return String::new();
@@ -191,7 +192,8 @@ fn also_affected(outage: &KnownOutage) -> String {
     }
 }
 
-/// X7: wished for, not too soon after the last one, and not said already.
+/// Whether to send a completion notice (X7): the policy asks for it, the last one is old enough, and the run
+/// has not sent one itself.
 fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> bool {
     let pause = match terms.policy.notify_interval_minutes {
         0 => terms.notify_minutes,
@@ -219,7 +221,7 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Fi
     if terms.one_shot {
         // A run may have taken longer than its backoff.
         let until = until.max(ended.schedule_at);
-        // Nothing comes after its only slot, so that the ladder brings the next try itself.
+        // No slot follows the only one, so the end of the backoff becomes the next slot.
         decision.change.standing.backoff_until = None;
         decision.change.timeline = Some(Timeline {
             anchor: None,
@@ -229,8 +231,9 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Fi
     alert(decision, row, ended, Kind::Failure);
 }
 
-/// Backoff counts from the slot, so that the slot at its end is not lost to the time that the run
-/// took (S0.65). A slot that came late is no measure of when to try again: that counts from now.
+/// Returns the instant from which backoff counts. This is the slot, so that the duration of the run does not
+/// cost the skill the slot at the end of its backoff (S0.65). For a late slot it is the current time, because
+/// the slot says nothing about when to try again.
 fn backoff_from(ended: &FinishedRun<'_>) -> Timestamp {
     match ended.slot {
         Some(slot) if !ended.late => slot,
@@ -238,7 +241,7 @@ fn backoff_from(ended: &FinishedRun<'_>) -> Timestamp {
     }
 }
 
-/// The fifth failure in a row: a person has to look at it.
+/// Disables the skill after the fifth failure in a row: a person has to look at it.
 fn give_up(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, streak: u32) {
     let standing = &mut decision.change.standing;
     standing.disabled = Some(DisabledReason::Failures);
@@ -255,7 +258,7 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, str
         .push(notice(row, ended, Kind::Disabled, text));
 }
 
-/// Its budget is spent: the skill is paused until a person enables it.
+/// Pauses the skill until a person enables it, because its budget is spent.
 fn pause(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>) {
     let standing = &mut decision.change.standing;
     standing.disabled = Some(DisabledReason::Budget);
@@ -275,12 +278,13 @@ fn is_budget(ended: &FinishedRun<'_>) -> bool {
     class == Some(FailureClass::Budget)
 }
 
-/// Whether people know of an incident already.
+/// Whether an alert at `alerted_at` covers a failure at `now`.
 pub fn is_folded(alerted_at: Option<Timestamp>, now: Timestamp) -> bool {
     alerted_at.is_some_and(|last| now.duration_since(last) < FOLD)
 }
 
-/// One message per incident: what follows within a day is the same incident.
+/// Adds the notice about a failure, once per incident: failures within a day of the first belong to the same
+/// incident.
 fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind) {
     if is_folded(row.standing.alerted_at, ended.at) {
         return;
@@ -309,10 +313,10 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
     decision.notices.push(notice(row, ended, kind, text));
 }
 
-/// The notice when the only slot of a skill passes without a run: no slot follows, and a person who
-/// waits for it would never know.
+/// Returns the notice about the only slot of a skill if it passes without a run: no slot follows, and a
+/// person who waits for it would never know.
 ///
-/// `now` is the clock's, by which messages are sent; the step may be decided at another time.
+/// `now` is the time of the clock, which notices are sent by; the slot may be decided at another time.
 pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) -> Option<NewNotice> {
     let lost = step.passed.last().filter(|_| step.last)?;
     let what = match lost.outcome {
@@ -349,7 +353,7 @@ fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &FinishedRu
     }
 }
 
-/// What an interrupted run says about itself.
+/// Returns the remark about the interruption of a run; empty if it was not interrupted.
 fn interruption(ended: &FinishedRun<'_>) -> String {
     let Some(recovery) = ended.recovery else {
         return String::new();

@@ -1,7 +1,6 @@
-//! Changes of tools to skills of files: an overlay in the store, never an edit of the file (S0.61).
+//! Changes of tools to file skills: an overlay in the store, never an edit of the file (S0.61).
 //!
-//! What such a change is, and how long it counts, is in `overlay.rs`. Records are changed in
-//! `records.rs`.
+//! `overlay.rs` defines such a change and how long it stays in effect. Records are changed in `records.rs`.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ use crate::rights::{after_change, refuse_change};
 use crate::standing::{ReplacedBy, is_gone};
 
 impl Library {
-    /// Changes a file skill with the rights of the agent that does; none if a person does.
+    /// Changes a file skill. `by` holds the rights of the agent that changes it; `None` for a person.
     pub(crate) async fn update_file(
         &self,
         file: &LoadedSkill,
@@ -41,7 +40,7 @@ impl Library {
         let key = file.skill.id.to_string();
         let revision = changed.revision.to_string();
         let text = self.text(&changed.skill, key, SkillOrigin::File, revision);
-        // Whether it fires is said by its row, not by the overlay.
+        // The row stores whether the skill fires, not the overlay.
         let mut skill = changed.skill;
         Arc::make_mut(&mut skill.policy).enabled = checked.skill.policy.enabled;
         let content = overlay.text();
@@ -64,7 +63,7 @@ impl Library {
         })
     }
 
-    /// The fields of a file skill after a change, in the words of a record.
+    /// Returns the fields of a file skill after a change, in the form of a record.
     fn merged(
         &self,
         before: &Overlay,
@@ -77,24 +76,25 @@ impl Library {
             Some(row) => row.standing.disabled,
             None => self.first_standing_of(&file.skill),
         };
-        // What failed gets a new chance with its new content.
+        // A skill that was disabled after failures is enabled again with its new content.
         let fires = matches!(off, None | Some(DisabledReason::Failures));
         let merged = before.merged(&file.skill, args, fires, &moment);
         let new_time = merged.record.get(TIMING) != before.patched(&file.skill).get(TIMING);
         if off == Some(DisabledReason::OneShotDone) && new_time {
-            // Unless something else is said, a new time wakes it.
+            // A new time enables it again, unless the change says otherwise.
             return before.merged(&file.skill, args, true, &moment);
         }
         merged
     }
 
-    /// Forgets a skill; its runs stay. The file of a skill stays too: the skill is marked as deleted,
-    /// also where a record had taken its place.
+    /// Deletes a skill; its runs stay. A skill file stays too: its skill is marked as deleted, even if a
+    /// record had replaced it.
     pub async fn delete_skill(&self, target: &Target) -> Result<SkillRow, Error> {
         self.delete_skill_as(target, None).await
     }
 
-    /// The same with the rights of the agent that does.
+    /// Like [`delete_skill`](Self::delete_skill), with the rights of the agent that deletes; `None` for a
+    /// person.
     pub async fn delete_skill_as(
         &self,
         target: &Target,
@@ -117,7 +117,7 @@ impl Library {
                     let removed = self.store().remove_skill(row.id).await?;
                     Ok(removed.unwrap_or(row))
                 }
-                // Its file went meanwhile.
+                // Its file was removed in the meantime.
                 (None, None) => Err(self.unknown(&key)),
             };
             match deleted {
@@ -127,9 +127,12 @@ impl Library {
         }
     }
 
-    /// The row that a new record may take the place of: a one-shot that is done, and a file skill that
-    /// does not fire and that no person switched off. None if the name is free; an error says what has
-    /// it.
+    /// Returns the row that a new record may replace: that of a finished one-shot, or that of a file skill
+    /// that does not fire and was not disabled by a person. `None` if the name has no row to replace.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NameTaken`] says what uses the name.
     pub(crate) async fn free_name(&self, name: &str, key: &str) -> Result<Option<SkillRow>, Error> {
         let row = self.store().skill(key).await?;
         let record = row
@@ -137,7 +140,7 @@ impl Library {
             .is_some_and(|row| row.text.origin == SkillOrigin::Record);
         let off = match &row {
             Some(row) => row.standing.disabled,
-            // Names are unique for each agent, and the files are the usual one's.
+            // Names are unique per agent, and files belong to the default agent.
             None if key.contains('/') => return Ok(None),
             None => match self.files.snapshot().find(key) {
                 Some(file) => self.standing_of(&file.skill).await?,
@@ -164,8 +167,8 @@ impl Library {
         }
     }
 
-    /// Deletes a file skill for assistants. The file stays, and a person can bring the skill back. `row`
-    /// is that of the skill, or that of a record that has its name.
+    /// Marks a file skill as deleted by an assistant. The file stays, and a person can restore the skill.
+    /// `row` is the row of the skill, or that of a record with its name.
     async fn delete_file(
         &self,
         file: &LoadedSkill,
@@ -193,8 +196,8 @@ impl Library {
         self.put_file(new).await
     }
 
-    /// Drops what tools changed about a file skill, so that the file counts again. None if there is
-    /// nothing to drop.
+    /// Drops the overlay of a file skill, so that the file is in effect again. `None` if it has no overlay or
+    /// no file.
     pub async fn restore_file(&self, name: &str) -> Result<Option<SkillRow>, Error> {
         loop {
             let row = self.row_of(name).await?;
@@ -219,8 +222,8 @@ impl Library {
         }
     }
 
-    /// A row that a person switches on, if tools had deleted its skill or an agent had switched it on
-    /// before: the skill is the person's again.
+    /// Returns the new content of a row that a person enables, if tools had deleted its skill or an agent had
+    /// enabled it: the skill belongs to the person again. `None` otherwise.
     pub(crate) async fn taken_back(&self, row: &SkillRow) -> Result<Option<NewSkill>, Error> {
         let overlay = self.overlay_of(Some(row)).await?;
         let back = overlay.taken_back();
@@ -245,7 +248,7 @@ impl Library {
         }))
     }
 
-    /// What tools changed about the skill of a row; nothing for a record.
+    /// Returns the overlay of the skill of a row; an empty one for a record.
     async fn overlay_of(&self, row: Option<&SkillRow>) -> Result<Overlay, Error> {
         let Some(row) = row.filter(|row| row.text.origin == SkillOrigin::File) else {
             return Ok(Overlay::default());
@@ -254,14 +257,14 @@ impl Library {
         Ok(text.map_or_else(Overlay::default, |text| Overlay::read(&text)))
     }
 
-    /// Stores the row of a file skill, and lets this process know of it.
+    /// Stores the row of a file skill, and reloads the overlays of this process.
     pub(crate) async fn put_file(&self, new: NewSkill) -> Result<SkillRow, Error> {
         let id = new.replaces.map_or(0, |(id, _)| id);
         let put = self.store().put_skills(vec![new]).await?.pop();
         self.read_overlays().await?;
         match put {
             Some(PutResult::Stored(row)) => Ok(*row),
-            // Another caller was quicker: its row is the one to change now.
+            // Another caller was faster: the change must start from its row.
             Some(PutResult::Refused(_)) | None => {
                 Err(deft_store::Error::Changed { skill: id }.into())
             }
@@ -269,7 +272,7 @@ impl Library {
     }
 }
 
-/// A change of what only the file can say.
+/// Returns the error for a change of something that only the file can hold.
 fn held_by_file(field: &str, file: &LoadedSkill) -> Error {
     let path = file.path.display();
     let message = "only its file says what this skill does".to_owned();

@@ -1,13 +1,13 @@
-//! The one way in for commands (S2.50): a line of a `cmd` block, `use_skill`, `skill_run`, `deft cmd`
-//! and calls in JSON are resolved here and nowhere else.
+//! Resolution of commands (S2.50): a line of a `cmd` block, `use_skill`, `skill_run`, `deft cmd` and calls in
+//! JSON are resolved only here.
 //!
-//! A door brings words or values; [`Commands`] says what they mean: a page to show, a text to
-//! follow, a run, or everything that is wrong with them. Help never becomes a run. Values are held
-//! against the page, given their defaults and cast by the schema of the tool in one place
-//! ([`Commands::checked`]), which admission uses too: a command that resolves is admitted as it is.
+//! A front end passes words or values; [`Commands`] returns a page to show, a template to follow, a run, or
+//! all problems. A request for help never becomes a run. Values are checked against the page, given their
+//! defaults and cast by the schema of the tool in one place ([`Commands::checked`]), which admission uses
+//! too: a command that resolves is admitted unchanged.
 //!
-//! Not here: who may run what (`deft-agents`), running it (`deft-engine`), and how a door shows the
-//! answer.
+//! Not here: who may run what (`deft-agents`), running it (`deft-engine`), and how a front end shows the
+//! result.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ use serde_json::{Value, json};
 
 use crate::Library;
 
-/// Which skills there are, as a door sees them.
+/// The skills that commands can name.
 pub trait CommandSkills {
-    /// The skill that a name means.
+    /// Returns the skill with this name.
     fn find(&self, name: &str) -> Option<Arc<LoadedSkill>>;
 
-    /// The names of all skills.
+    /// Returns the names of all skills.
     fn names(&self) -> Vec<String>;
 }
 
@@ -46,15 +46,15 @@ impl CommandSkills for Snapshot {
     }
 }
 
-/// What a command means.
+/// The meaning of a command.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// A text about skills is wanted, and nothing is to be run.
+    /// A text about skills is shown, and nothing runs.
     Page {
-        /// As for `get_skill`.
+        /// The topic, as for `get_skill`.
         topic: String,
     },
-    /// A page without a handler, for a model to follow (S2.47), with its placeholders filled in.
+    /// A page without a handler, with its placeholders filled in, for a model to follow (S2.47).
     Template(CommandResult),
     /// A run of a skill.
     Run {
@@ -75,8 +75,8 @@ pub struct Commands<'a> {
 type Resolution = Result<Command, Vec<Problem>>;
 
 impl<'a> Commands<'a> {
-    /// For these skills, with the tools of a router where there is one; `start` is the day of
-    /// `{today}`.
+    /// Returns a resolver for these skills. `router` has the schemas of the tools, if given; `start` is the
+    /// day of `{today}`.
     pub fn new(skills: &'a dyn CommandSkills, router: Option<&'a Router>, start: Zoned) -> Self {
         Self {
             skills,
@@ -85,23 +85,23 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// A line, as a model or a person writes it.
+    /// Resolves a line that a model or a person has written.
     pub fn line(&self, line: &Line) -> Resolution {
         self.routed(route(line, |name| self.table(name)))
     }
 
-    /// A call in JSON, `{"skill": …, "flags": {…}}`.
+    /// Resolves a call in JSON, `{"skill": …, "flags": {…}}`.
     pub fn json(&self, call: &Value) -> Resolution {
         let named = call.get("skill").and_then(Value::as_str);
         let found = named.and_then(|name| self.skills.find(name.trim()));
         match (found, flags_of(call)) {
-            // Inputs of a workflow may be nested, which no line can be.
+            // Inputs of a workflow may be nested, which a line cannot express.
             (Some(skill), Some(flags)) if !is_page(&skill.skill) => self.given(skill, flags),
             _ => self.routed(from_json(call, |name| self.table(name))),
         }
     }
 
-    /// A skill by its name with its inputs as values.
+    /// Resolves a skill by name, with its inputs as values.
     pub fn named(&self, name: &str, inputs: Object) -> Resolution {
         match self.skills.find(name) {
             Some(skill) => self.given(skill, inputs),
@@ -122,8 +122,8 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Values that a program gave, which stay as they are: help counts here too, and what is empty
-    /// was not given.
+    /// Resolves values from a program, which keep their types. `help` works here too, and empty values of a
+    /// page count as absent.
     fn given(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
         let page = is_page(&skill.skill);
         let mut given = Object::new();
@@ -172,17 +172,17 @@ impl<'a> Commands<'a> {
         Ok(Command::Run { skill, inputs })
     }
 
-    /// What is given to a skill, checked: the flags of a page with their defaults and dates, cast by
-    /// the schema of the tool; the inputs of a workflow by their types.
+    /// Checks the arguments of a skill. The flags of a page get their defaults and dates, and are cast by the
+    /// schema of the tool; the inputs of a workflow are checked by their types.
     pub fn checked(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
         let Body::Manual { text, .. } = &skill.body else {
             return checked_inputs(inputs_of(skill), given);
         };
         let table = deft_skillfile::flags(&text.read());
         let mut flags = check(&table, given)?;
-        // `{today}` is the day on which the run begins, also when it is resumed later.
+        // `{today}` is the day on which the run starts, even if it is resumed later.
         fill_flags(&mut flags, &self.start);
-        // On a command line everything is text; what it stands for is what the handler takes.
+        // On a command line every value is text; the handler determines its type.
         match handler(skill) {
             Some(Handler::Tool(tool)) => match self.router.map(|router| router.find(&tool)) {
                 Some(ToolLookup::Tool(info)) => cast_by_schema(flags, &info.input_schema),
@@ -198,7 +198,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The flags that a line may have.
+    /// Returns the flags that a line for this skill may have.
     fn table(&self, name: &str) -> Result<Vec<Flag>, Problem> {
         let found = self.skills.find(name);
         let skill = found.ok_or_else(|| self.unknown(name))?;
@@ -216,8 +216,8 @@ impl<'a> Commands<'a> {
         Problem::unknown_skill(name, near.map(str::to_owned))
     }
 
-    /// Why a command cannot be run now, as far as is known; `guess` counts a tool as missing that no
-    /// known catalog has, although servers have not been asked.
+    /// Returns why a command cannot be run now; `None` if no reason is known. With `guess`, a tool that no
+    /// known catalog has counts as missing, although some servers have not been listed.
     pub fn unavailable(&self, skill: &Skill, guess: bool) -> Option<String> {
         if let Some(why) = discovery::missing_handler(skill) {
             return Some(why);
@@ -273,15 +273,15 @@ fn inputs_of(skill: &Skill) -> &[Input] {
     }
 }
 
-/// The flags of a page that is only read. One that is missing is no mistake: what it says may be
-/// what the reader wants to know.
+/// Checks the flags of a page that is only read. A missing one is no error: the reader may need the page to
+/// learn about it.
 fn follow(page: &str, flags: Object) -> Result<Object, Vec<Problem>> {
     let mut table = deft_skillfile::flags(page);
     table.iter_mut().for_each(|flag| flag.required = false);
     check(&table, flags)
 }
 
-/// An input of a workflow as a flag. What a text means is decided by its type later.
+/// Returns an input of a workflow as a flag. Its type decides later how a text is parsed.
 fn flag(input: &Input) -> Flag {
     Flag {
         name: input.name.clone(),
@@ -301,8 +301,8 @@ fn flag(input: &Input) -> Flag {
     }
 }
 
-/// The inputs of a workflow under their own names, with their types. Defaults and patterns are left
-/// to the workflow, which has them also when it is not run by a command.
+/// Checks the inputs of a workflow by name and type. Defaults and patterns are left to the workflow, which
+/// also applies them without a command.
 fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Problem>> {
     let known = |name: &str| declared.iter().find(|input| input.name == name);
     let optional = |name: &str| known(name).is_some_and(|input| !input.required);
@@ -341,7 +341,7 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
     Err(problems)
 }
 
-/// Texts of a command line as what a workflow's inputs take.
+/// Parses the texts of a command line by the types of a workflow's inputs.
 pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
     let cast = |(name, value): (String, Value)| match value {
         Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
@@ -354,7 +354,7 @@ pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
     flags.into_iter().map(cast).collect()
 }
 
-/// The tool that carries a command out, if one does.
+/// Returns the tool or built-in that handles a command; `None` if a skill does, or if it has no handler.
 pub fn handler_tool(skill: &Skill) -> Option<String> {
     match handler(skill)? {
         Handler::Tool(tool) | Handler::BuiltIn(tool) => Some(tool),
@@ -362,7 +362,7 @@ pub fn handler_tool(skill: &Skill) -> Option<String> {
     }
 }
 
-/// What carries a command out; none for a skill that is not a command.
+/// Returns the handler of a command; `None` if it has none or is not a command.
 pub fn handler(skill: &Skill) -> Option<Handler> {
     match &skill.body {
         Body::Manual { handler, .. } => handler.as_deref().map(Handler::from_text),
@@ -370,7 +370,7 @@ pub fn handler(skill: &Skill) -> Option<Handler> {
     }
 }
 
-/// Whether a skill only reads: as it says, as its tool says, else by its name (S2.58).
+/// Whether a skill only reads: by its policy, else by its tool, else by its name (S2.58).
 pub fn is_read_only(skill: &Skill, router: &Router) -> bool {
     let said = skill.policy.effects.or_else(|| {
         let tool = handler_tool(skill)?;
@@ -383,7 +383,7 @@ pub fn is_read_only(skill: &Skill, router: &Router) -> bool {
 }
 
 impl Library {
-    /// Resolves commands for these skills with the tools there are.
+    /// Returns a resolver for these skills with the tools of the router.
     pub fn commands<'a>(&'a self, skills: &'a dyn CommandSkills) -> Commands<'a> {
         let start = self.base.now().to_zoned(self.base.host_zone());
         Commands::new(skills, Some(&self.router), start)
@@ -391,8 +391,8 @@ impl Library {
 }
 
 impl Library {
-    /// What a command gave, as the result of its handler (S2.46). A handler that does not say what
-    /// it changed, and may have changed something, is named as the side effect.
+    /// Returns the output of a handler as the result of a command (S2.46). A handler that may have changed
+    /// something and reports no side effects is itself reported as the side effect.
     pub fn command_result(&self, skill: &Skill, output: &Value) -> CommandResult {
         let mut result = CommandResult::from_output(output);
         let Some(handler) = handler(skill) else {

@@ -1,10 +1,9 @@
-//! Which operations a standing permission covers.
+//! Matching of operations with grants.
 //!
-//! One without a pattern covers the very operation it was given for. One with a pattern names the
-//! arguments that may differ and how; the operation without these must be the same, and each of
-//! these must be there and fit. What differs is never guessed from the call that was approved. One
-//! with the pattern `*` covers every call of the tool by that step: a person agreed to it when an
-//! agent's skill was stored.
+//! A grant without a pattern covers exactly the operation it was given for. A grant with a pattern names the
+//! arguments that may differ and how: the rest of the operation must be equal, and each named argument must
+//! be present and match. A pattern is never guessed from the approved call. A grant with the pattern `*`
+//! covers every call of the tool by that step: a person agreed to it when an agent's skill was stored.
 //!
 //! Not here: who is asked and how an answer is used (`deft-engine`).
 use deft_base::{Error, hex_digest};
@@ -26,14 +25,14 @@ pub struct StepOperation<'a> {
     pub operation: &'a Operation,
 }
 
-/// Which arguments a permission covers.
+/// The arguments that a grant covers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AllowedArguments {
-    /// Those of the operation.
+    /// Exactly those of the operation.
     Exactly,
-    /// Others where the pattern says so.
+    /// Other values for the arguments in the pattern.
     Like(Object),
-    /// All.
+    /// All arguments.
     Anything,
 }
 
@@ -62,11 +61,11 @@ impl AllowedArguments {
     }
 }
 
-/// The pattern of a permission for all arguments.
+/// The pattern of a grant for all arguments.
 const ANYTHING: &str = "*";
 
 impl StepOperation<'_> {
-    /// The digest of everything but the arguments that may differ.
+    /// Returns the digest of the operation without the arguments that may differ.
     fn digest_without(&self, allowed: &AllowedArguments) -> String {
         let mut operation = self.operation.clone();
         match (allowed, &mut operation.args) {
@@ -83,12 +82,12 @@ impl StepOperation<'_> {
         self.operation.args.as_ref().and_then(Value::as_object)
     }
 
-    /// Whether a permission covers it.
+    /// Whether a grant covers the operation.
     pub fn is_covered(&self, grant: &Grant) -> bool {
         if grant.revision != self.revision || grant.skill != self.skill {
             return false;
         }
-        // What cannot be read covers nothing.
+        // An unreadable pattern covers nothing.
         let Some(allowed) = AllowedArguments::from_stored(grant.pattern.as_deref()) else {
             return false;
         };
@@ -102,7 +101,7 @@ impl StepOperation<'_> {
         fits && grant.operation == self.digest_without(&allowed)
     }
 
-    /// What a permission for it is called, and what it is bound to.
+    /// Returns what identifies a grant for the operation: its id, the digest it is bound to, and its pattern.
     pub fn bound(&self, allowed: &AllowedArguments) -> (String, String, Option<String>) {
         let digest = self.digest_without(allowed);
         let pattern = allowed.to_stored();
@@ -113,8 +112,8 @@ impl StepOperation<'_> {
         (format!("grant_{}", &name[..12]), digest, pattern)
     }
 
-    /// A pattern must name arguments that the operation has, and match them: any other pattern would allow
-    /// nothing, or calls that the person has not seen.
+    /// Checks that a pattern names arguments of the operation and matches their values: any other pattern
+    /// would allow nothing, or calls that the person has not seen.
     pub fn check(&self, pattern: &Object) -> Result<(), Error> {
         for (name, allowed) in pattern {
             let given = self.args().and_then(|args| args.get(name));
@@ -133,8 +132,8 @@ impl StepOperation<'_> {
     }
 }
 
-/// Whether a value is what a pattern allows: the same, a text that fits one with `*`, or a list of
-/// such texts. `*` alone fits everything.
+/// Whether `given` matches the pattern `allowed`: an equal value, a text that matches a text with `*`, or a
+/// list of such texts. `*` alone matches everything.
 fn value_fits(allowed: &Value, given: &Value) -> bool {
     match (allowed, given) {
         (Value::String(allowed), _) if allowed == "*" => true,
@@ -146,8 +145,8 @@ fn value_fits(allowed: &Value, given: &Value) -> bool {
     }
 }
 
-/// Whether a text fits one with `*`. The text is read as what the pattern is about, and compared part
-/// by part: an address with an address, an URL with an URL, a path with a path. In anything else a star
+/// Whether `given` matches a text with `*`. The pattern decides how the text is parsed, and they are compared
+/// part by part: an address with an address, a URL with a URL, a path with a path. In any other text a star
 /// stands for one word. So `*@example.com` is one address, `https://example.com/*` is one host, and
 /// `/notes/*` is below `/notes`.
 fn text_fits(allowed: &str, given: &str) -> bool {
@@ -163,7 +162,7 @@ fn text_fits(allowed: &str, given: &str) -> bool {
     !climbs(given) && words_fit(allowed, given)
 }
 
-/// Each star stands for one word, or for none.
+/// Matches other texts: each star stands for one word or nothing.
 fn words_fit(allowed: &str, given: &str) -> bool {
     let mut parts = allowed.split('*');
     let head = parts.next().unwrap_or_default();
@@ -180,7 +179,7 @@ fn words_fit(allowed: &str, given: &str) -> bool {
     left.strip_suffix(tail).is_some_and(is_word)
 }
 
-/// One address: exactly one `@`, a name before it and a host behind it, both without quotes, brackets
+/// Matches one address: exactly one `@`, a name before it and a host behind it, both without quotes, brackets
 /// or comments, in which another address could hide.
 fn address_fits(name: &str, host: &str, given: &str) -> bool {
     let Some((given_name, given_host)) = given.split_once('@') else {
@@ -195,8 +194,8 @@ fn address_fits(name: &str, host: &str, given: &str) -> bool {
     is_address && fits(name, given_name) && fits(&host.to_lowercase(), &given_host.to_lowercase())
 }
 
-/// One URL: the same scheme, a host that fits the host of the pattern, a path that fits its path, and
-/// no user name before the host.
+/// Matches one URL: the same scheme, a host that matches that of the pattern, a path that matches its path,
+/// and no user name before the host.
 fn url_fits(scheme: &str, rest: &str, given: &str) -> bool {
     let Some((given_scheme, given_rest)) = given.split_once("://") else {
         return false;
@@ -215,20 +214,20 @@ fn url_fits(scheme: &str, rest: &str, given: &str) -> bool {
         && fits(&path, &given_path)
 }
 
-/// Whether a path leads up somewhere, also where its dots or slashes are encoded.
+/// Whether a path contains `..`, also with encoded dots or slashes.
 fn climbs(path: &str) -> bool {
     let plain = path.to_lowercase().replace("%2e", ".").replace("%2f", "/");
     plain.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// Nothing in it that stands between two values of a list, or ends a line.
+/// Whether a text is one value: without characters that separate the values of a list or end a line.
 fn is_word(text: &str) -> bool {
     let apart = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';');
     !text.contains(apart)
 }
 
-/// Names an operation: what a standing grant is bound to. The same step of the same revision with
-/// the same arguments; items of a loop and attempts share it.
+/// Returns the digest of an operation, which grants are bound to: its step, revision and arguments. The items
+/// of a loop and all attempts share it.
 fn operation_digest(skill: &str, revision: &str, path: &Path, operation: &Operation) -> String {
     let operation = Operation {
         remember: None,

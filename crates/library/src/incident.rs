@@ -1,8 +1,8 @@
-//! Outages that concern several skills: people are told once, not once for each skill.
+//! Outages that affect several skills: people are told once, not once per skill.
 //!
-//! An incident begins with the first run that meets an outage and tells people. It ends when a skill
-//! that was affected works again. It is kept in the store, so that other processes and the next start
-//! know of it. Not here: which failures are outages; the code that sees a failure says so.
+//! An incident begins with the first run that meets an outage and reports it. It ends when an affected skill
+//! works again. Incidents are stored, so that other processes and the next start know them. Not here: which
+//! failures are outages; the code that detects a failure decides that.
 
 use std::collections::BTreeSet;
 
@@ -15,38 +15,38 @@ use tokio::sync::Mutex;
 
 use crate::aftermath::is_folded;
 
-/// Where the store keeps the incidents that have not ended.
+/// Setting that holds the open incidents.
 const SETTING: &str = "incidents";
 
-/// What tells of an incident where the health report has found it.
+/// Value of `told_by` for incidents that the health report found.
 const REPORT: &str = "health report";
 
-/// Skills that fail within this time of each other fail together.
+/// Skills that fail within this time of each other count as failing together.
 const TOGETHER: SignedDuration = SignedDuration::from_mins(1);
 
-/// An outage that people were told of.
+/// An outage that was reported to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Incident {
     outage: Outage,
     since: Timestamp,
-    /// What told people: a run, or a check.
+    /// What reported it: a run, or a check.
     told_by: String,
-    /// A check tells of the end, whatever skills do.
+    /// Whether a check reports the end, no matter what skills do.
     #[serde(default)]
     watched: bool,
-    /// The skills that were affected.
+    /// The affected skills.
     skills: BTreeSet<String>,
 }
 
-/// The incidents of a store.
+/// The open incidents of a store.
 pub struct Incidents {
     base: Base,
-    /// One look at a time, so that of runs that fail together one tells people.
+    /// Serializes access, so that only one of several runs that fail together reports the outage.
     turn: Mutex<()>,
 }
 
 impl Incidents {
-    /// The incidents that a store keeps.
+    /// Returns the incidents of the store of `base`.
     pub fn new(base: Base) -> Self {
         Self {
             base,
@@ -54,8 +54,7 @@ impl Incidents {
         }
     }
 
-    /// Notes that a run of a skill met an outage. True if people know of it already, from another run
-    /// or from a check.
+    /// Records that a run of a skill met an outage. Returns true if a run or a check has already reported it.
     pub async fn join(
         &self,
         outage: &Outage,
@@ -67,7 +66,7 @@ impl Incidents {
         let mut all = self.read().await?;
         let mut known = false;
         match all.iter_mut().find(|incident| incident.outage == *outage) {
-            // A run whose end is stored at the second try tells what it was to tell at the first.
+            // A run whose end is stored at the second try sends the same notice as at the first.
             Some(incident) if incident.told_by == run => {}
             Some(incident) if self.is_open(incident, skill, at).await? => {
                 known = true;
@@ -88,7 +87,7 @@ impl Incidents {
         Ok(known)
     }
 
-    /// The same for a check, which tells of the end itself. True if people know already.
+    /// Like [`join`](Self::join), for a check that reports the end itself.
     pub async fn watch(&self, outage: &Outage, check: &str, at: Timestamp) -> Result<bool, Error> {
         let _turn = self.turn.lock().await;
         let mut all = self.read().await?;
@@ -110,8 +109,8 @@ impl Incidents {
         Ok(false)
     }
 
-    /// Notes that the health report tells of an outage. A skill that is affected and works again ends
-    /// the incident.
+    /// Records that the health report announces an outage. The incident ends when an affected skill works
+    /// again.
     pub async fn report(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
         let _turn = self.turn.lock().await;
         let mut all = self.read().await?;
@@ -126,7 +125,7 @@ impl Incidents {
         self.keep(&all).await
     }
 
-    /// Ends an incident that the health report has told of. False if it had ended before.
+    /// Ends an incident that the health report announced. Returns false if it had ended before.
     pub async fn end_reported(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
         let _turn = self.turn.lock().await;
         let mut all = self.read().await?;
@@ -142,7 +141,7 @@ impl Incidents {
         Ok(!over.is_empty())
     }
 
-    /// Whether people know of an outage.
+    /// Whether an open incident exists for an outage.
     pub async fn is_known(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
         let all = self.read().await?;
         match all.iter().find(|incident| incident.outage == *outage) {
@@ -151,8 +150,8 @@ impl Incidents {
         }
     }
 
-    /// Ends the incidents that affected a skill which works again. The other skills that were affected
-    /// are alerted about no more; their names come back, or nothing if there was no incident.
+    /// Ends the incidents that affected a skill which works again, and clears the alerts of the other
+    /// affected skills. `None` if the skill was affected by no incident.
     pub async fn end_for(
         &self,
         skill: &str,
@@ -188,7 +187,7 @@ impl Incidents {
         }))
     }
 
-    /// Ends an incident that a check has told of.
+    /// Ends an incident that a check reported.
     pub async fn end_watched(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
         let _turn = self.turn.lock().await;
         let mut all = self.read().await?;
@@ -204,18 +203,18 @@ impl Incidents {
         Ok(())
     }
 
-    /// An incident is open until a day has passed, or until none of its skills is alerted about: a
-    /// person may have enabled the one that told of it.
+    /// Whether an incident is open: at most a day old, with at least one affected skill that still has an
+    /// alert. A person may have enabled the skill that reported it.
     async fn is_open(&self, incident: &Incident, but: &str, at: Timestamp) -> Result<bool, Error> {
         if !is_folded(Some(incident.since), at) {
             return Ok(false);
         }
-        // Runs that fail together meet before the first of them is stored with its alert.
+        // Runs that fail together get here before the alert of the first one is stored.
         if incident.watched || at.duration_since(incident.since) < TOGETHER {
             return Ok(true);
         }
         if incident.skills.is_empty() {
-            // The health report has told of it, and no run has met it yet.
+            // The health report has announced it, and no run has met it yet.
             return Ok(true);
         }
         for skill in incident.skills.iter().filter(|skill| *skill != but) {
@@ -227,7 +226,7 @@ impl Incidents {
         Ok(false)
     }
 
-    /// A skill that was affected by an outage is not said to work again by itself.
+    /// Clears the alert of a skill, so that it sends no recovery notice of its own.
     async fn forget_alert(&self, skill: &str, at: Timestamp) -> Result<(), Error> {
         let store = self.base.store();
         while let Some(row) = store.skill(skill).await? {
@@ -264,11 +263,11 @@ impl Incidents {
     }
 }
 
-/// The end of the incidents that affected a skill.
+/// The result of ending the incidents of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndedIncident {
-    /// Other skills that were affected.
+    /// The other affected skills.
     pub others: BTreeSet<String>,
-    /// A check tells people that it is over.
+    /// Whether a check reports the end.
     pub told_elsewhere: bool,
 }

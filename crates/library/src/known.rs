@@ -1,7 +1,7 @@
-//! All skills at once, as agents see them: those of files and records (S0.16), the playbooks among them
-//! ready to be matched, and their entries in prompts.
+//! The set of all skills as agents see them: skills of files and records (S0.16), playbooks ready for
+//! matching, and the entries for prompts.
 //!
-//! A set is made once and kept until the files or the records change.
+//! A set is built once and kept until files or records change.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use parking_lot::Mutex;
 
 use crate::{Commands, Library};
 
-/// How many records are shown with the skills of files.
+/// Maximum number of records in the set.
 const MOST_RECORDS: u32 = 500;
 
-/// The set that was made last.
+/// The set that was built last.
 #[derive(Default)]
 pub(crate) struct SkillSetCache {
     newest: Mutex<Option<Arc<SkillSet>>>,
@@ -27,30 +27,30 @@ pub(crate) struct SkillSetCache {
 pub struct SkillSet {
     files: Arc<Snapshot>,
     records: Vec<Record>,
-    /// Skills of files that the store knows.
+    /// The rows of file skills, by id.
     rows: HashMap<String, FileRow>,
-    /// All of them.
+    /// File skills and records together.
     pub all: Snapshot,
     classifier: Option<Classifier>,
     entries: Mutex<HashMap<String, (Usable, Arc<Entries>)>>,
 }
 
-/// What the entries of an agent depend on beside the skills: what it may use, and the commands that
-/// cannot be run now.
+/// What the entries of an agent depend on besides the skills: the agent, and the commands that cannot be run
+/// now.
 #[derive(Clone, PartialEq)]
 struct Usable {
     agent: Agent,
     unavailable: Vec<SkillId>,
 }
 
-/// What of the row of a file skill changes the set.
+/// The part of a file skill's row that affects the set.
 #[derive(PartialEq, Eq)]
 struct FileRow {
     id: i64,
     enabled: bool,
 }
 
-/// What of a record changes the set.
+/// The part of a record that affects the set.
 #[derive(PartialEq, Eq)]
 struct Record {
     id: i64,
@@ -59,7 +59,7 @@ struct Record {
     enabled: bool,
 }
 
-/// What an agent may use, as its prompt shows it.
+/// Entries of an agent's prompt about what it may use.
 #[derive(Clone)]
 pub struct Entries {
     /// Domains.
@@ -73,7 +73,7 @@ pub struct Entries {
 }
 
 impl Library {
-    /// The skills that there are now.
+    /// Returns the current set of skills.
     pub async fn all_skills(&self) -> Arc<SkillSet> {
         if let Err(error) = self.read_overlays().await {
             tracing::warn!(%error, "changes to skills of files could not be read");
@@ -102,7 +102,7 @@ impl Library {
             let Some(mut one) = self.loaded(row).await else {
                 continue;
             };
-            // How a record stands counts, not how it was written.
+            // The row decides whether a record is enabled, not its content.
             if row.standing.disabled.is_some() {
                 Arc::make_mut(&mut one.skill.policy).enabled = false;
             }
@@ -138,8 +138,8 @@ impl Library {
 }
 
 impl Library {
-    /// The skill that a name or number means, as far as it was seen: files as they are now, records as
-    /// they were when all skills were last looked at. A record takes the place of a file.
+    /// Returns the skill with this name or number, without access to the store: files in their current state,
+    /// records as of the last call of [`all_skills`](Self::all_skills). A record replaces a file.
     pub fn named_skill(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         let files = self.snapshot();
         let file = files.find(name);
@@ -194,7 +194,7 @@ impl SkillSet {
         }
     }
 
-    /// The playbooks that a message calls for.
+    /// Returns the playbooks whose keywords the message contains.
     pub fn playbooks(&self, message: &str) -> Classification {
         let limits = MatchLimits::default();
         let classifier = self.classifier.as_ref();
@@ -203,7 +203,7 @@ impl SkillSet {
             .unwrap_or_default()
     }
 
-    /// A record by its id or its number.
+    /// Returns a record by its id or its number.
     fn record(&self, name: &str) -> Option<Arc<LoadedSkill>> {
         let number: Option<i64> = name.parse().ok();
         let mut records = self.records.iter();
@@ -211,22 +211,21 @@ impl SkillSet {
         self.all.skill(&record.skill).cloned()
     }
 
-    /// The file skill whose row has this number.
+    /// Returns the id of the file skill whose row has this number.
     fn numbered(&self, number: &str) -> Option<&str> {
         let number: i64 = number.parse().ok()?;
         let (skill, _) = self.rows.iter().find(|(_, row)| row.id == number)?;
         Some(skill)
     }
 
-    /// Whether a skill is switched on: one that waits for its tools, or was switched off by a person,
-    /// is nothing to offer.
+    /// Whether a skill is enabled: one that waits for its tools, or was disabled by a person, is not offered.
     fn is_on(&self, id: &str) -> bool {
         let loaded = self.all.skill(id);
         loaded.is_some_and(|loaded| loaded.skill.policy.enabled)
     }
 
-    /// What an agent may use, without commands that cannot be run now. Pages are read for this, so
-    /// it is kept.
+    /// Returns the entries for the prompt of an agent, without commands that cannot be run now. Cached,
+    /// because building them reads pages.
     pub fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
         let all = self.all.skills().map(|loaded| &loaded.skill);
         let missing = all.filter(|skill| commands.unavailable(skill, false).is_some());
@@ -257,7 +256,7 @@ impl SkillSet {
     }
 }
 
-/// Skills of files, switched on and off as the store has them: it knows better than the files.
+/// Returns file skills with the enabled state of their rows, which overrides that of the files.
 fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot {
     let differs = |loaded: &&Arc<LoadedSkill>| {
         let row = rows.get(loaded.skill.id.as_str());

@@ -1,6 +1,5 @@
-//! The skills that deft knows: those of files, as tools have changed them, and records that assistants
-//! store. [`Library`] looks them up, keeps them ready to run, stores and changes them, and switches
-//! them on and off.
+//! The skills that deft knows: skills of files, as changed by tools, and records that assistants store.
+//! [`Library`] looks them up, caches their plans, stores and changes them, and enables and disables them.
 //!
 //! Not here: files themselves (`deft-registry`), runs, models, and which slots are due.
 
@@ -51,19 +50,18 @@ pub const CHAT_SKILL: &str = "chat";
 /// The id of the skill that a background job runs.
 pub const JOB_SKILL: &str = "queue_task";
 
-/// The id of the skill that an agent runs which a person or a program sends out.
+/// The id of the skill that runs when a person or a program dispatches an agent.
 pub const DISPATCH_SKILL: &str = "dispatch_agent";
 
-/// How the library behaves.
+/// Settings of the library.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Ids of default skills that wait for their tools: with `enabled: false` in their file they wait
-    /// even if the tools are known already, and are never off by a person's wish.
+    /// Ids of default skills that wait for their tools: with `enabled: false` in their file they wait even if
+    /// the tools are known already, and are never treated as disabled by a person.
     pub waiting_defaults: Vec<String>,
-    /// The least time in minutes between two messages about completions of one skill, where the skill
-    /// says nothing.
+    /// The shortest time in minutes between two completion notices of a skill that sets none itself.
     pub notify_minutes: u32,
-    /// Why the zone of the host may not be the one that is meant; added to what is stored with a time.
+    /// Why the host's zone may be wrong; this remark is added when a skill with a time is stored.
     pub zone_doubt: Option<String>,
 }
 
@@ -80,7 +78,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// The skills of files and of a store, with the tools of a router.
+    /// Returns a library for the skills of `files` and of the store of `base`, with the tools of `router`.
     pub fn new(base: Base, files: Arc<dyn Skills>, router: Router, settings: Settings) -> Self {
         Self {
             outbox: Outbox::new(base.clone()),

@@ -1,7 +1,7 @@
-//! Which skill a name means: one that is loaded from a file, or a record of the store.
+//! Lookup of skills by name, in files and in records of the store.
 //!
-//! A record takes the place of a file with the same id. Records are read when they are asked for and compiled once per revision, so
-//! that a million of them need no memory.
+//! A record replaces a file with the same id. Records are read on demand and compiled once per revision, so a
+//! million of them need no memory.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::Library;
 use crate::rights::{read_record_text, with_authority};
 use crate::skills::{PinnedSkill, decode, encode, record_revision, stored_text, unknown_skill};
 
-/// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
-/// agent's (X6: names are unique per agent).
+/// Returns the id of a record: its slug, prefixed with its agent unless that is the default one (X6: names
+/// are unique per agent).
 pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
     if agent_id == USUAL_AGENT {
         slug.to_owned()
@@ -27,21 +27,21 @@ pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
     }
 }
 
-/// Who owns a skill that does not say.
+/// The owner of a skill that names no agent.
 const USUAL_AGENT: &str = "thinker";
 
-/// What a name means.
+/// The skill that a name refers to.
 pub enum NamedSkill {
     /// A record, by its row.
     Record(SkillRow),
-    /// A skill of a file as tools have changed it, and its row if it has one.
+    /// A file skill as changed by tools, with its row if it has one.
     File(Arc<LoadedSkill>, Option<SkillRow>),
-    /// A skill whose file is not there any more.
+    /// The row of a skill whose file is gone.
     Gone(SkillRow),
 }
 
 impl Library {
-    /// The skill that a name means now, made ready to run.
+    /// Returns the skill with this name, compiled.
     pub async fn find(&self, name: &str) -> Result<PinnedSkill, Error> {
         match self.look_up(name).await? {
             NamedSkill::Record(row) => self.pin_row(&row).await,
@@ -50,13 +50,14 @@ impl Library {
         }
     }
 
-    /// The text of a revision of a skill, as deft stores it.
+    /// Returns the text of a revision of a skill, as deft stores it.
     pub async fn revision_text(&self, skill: &str, revision: &str) -> Result<String, Error> {
         let pinned = self.pinned(skill, revision).await?;
         stored_text(&pinned.skill)
     }
 
-    /// The skill as the run pinned it: from memory, from the files, or from the store.
+    /// Returns the skill in the revision that a run has pinned: from memory, from the files, or from the
+    /// store.
     pub async fn pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
         if let Some(pinned) = self.plans.get(revision) {
             return Ok(pinned);
@@ -76,13 +77,12 @@ impl Library {
         self.plans.add(Arc::new(skill), revision.to_owned())
     }
 
-    /// A loaded skill, made ready to run.
+    /// Returns a loaded skill, compiled.
     pub fn pin_loaded(&self, loaded: &LoadedSkill) -> Result<PinnedSkill, Error> {
         self.plans.pin(loaded)
     }
 
-    /// What a name means: the id, number or name of a record or of a file skill. A record takes the
-    /// place of a file with the same id.
+    /// Looks up a record or file skill by id, number or name. A record replaces a file with the same id.
     pub(crate) async fn look_up(&self, name: &str) -> Result<NamedSkill, Error> {
         let store = self.store();
         let file = self.snapshot().find(name).map(Arc::clone);
@@ -103,7 +103,7 @@ impl Library {
         }
     }
 
-    /// The same for what a call of a tool names.
+    /// Like `look_up`, for the target of a tool call.
     pub async fn look_up_target(&self, target: &Target) -> Result<NamedSkill, Error> {
         match target {
             Target::Name(name) => self.look_up(name).await,
@@ -114,8 +114,8 @@ impl Library {
         }
     }
 
-    /// The file skill of a row; none if its file is gone. The row says where another process has changed
-    /// the skill.
+    /// Returns the file skill of a row; `None` if its file is gone. Reloads the overlays if the row shows
+    /// that another process has changed the skill.
     async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<LoadedSkill>>, Error> {
         let deleted = row.standing.disabled == Some(DisabledReason::Deleted);
         let known = self.snapshot().skill(&row.text.skill).map(Arc::clone);
@@ -134,13 +134,13 @@ impl Library {
         }
     }
 
-    /// Why no skill has this name: its file is broken, or there is none.
+    /// Returns the error for a name without a skill: its file is broken, or the name is unknown.
     pub(crate) fn unknown(&self, name: &str) -> Error {
         unknown_skill(&self.snapshot(), name)
     }
 
-    /// A skill that no file and no record holds: its content is its name. What is run is what was
-    /// stored of it, here as in any other process.
+    /// Compiles a skill that exists only for this run, under a revision that is the hash of its content. The
+    /// skill is read back from its stored text, so that it is the same in every process.
     pub fn ad_hoc(&self, skill: &Skill) -> Result<PinnedSkill, Error> {
         let content = encode(skill)?;
         let revision = record_revision(&content).to_string();
@@ -154,7 +154,7 @@ impl Library {
         self.plans.add(Arc::new(stored), revision)
     }
 
-    /// The row of a skill by its name, its number, its name in prose, or words that make its name.
+    /// Returns the row of a skill by its id, its number, its name, or words that give its id.
     pub(crate) async fn find_row(&self, name: &str) -> Result<Option<SkillRow>, Error> {
         let store = self.store();
         if let Some(row) = store.skill(name).await? {
@@ -177,7 +177,7 @@ impl Library {
         Ok(store.skill(&slug(name)).await?)
     }
 
-    /// A stored skill, made ready to run.
+    /// Returns a skill with a row, compiled.
     pub async fn pin_row(&self, row: &SkillRow) -> Result<PinnedSkill, Error> {
         if let Some(pinned) = self.plans.get(&row.text.revision) {
             return Ok(pinned);
@@ -198,7 +198,7 @@ impl Library {
         self.plans.add(Arc::new(skill), row.text.revision.clone())
     }
 
-    /// A record as a skill; none if it is not one, which its checks at creation rule out.
+    /// Parses a record as a skill; `None` if it is invalid, which the checks at creation rule out.
     pub fn read_record(&self, content: &str) -> Option<Skill> {
         let (record, authority) = read_record_text(content)?;
         match parse_record(&Value::Object(record), &self.base.moment()).document? {

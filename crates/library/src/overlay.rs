@@ -1,10 +1,11 @@
-//! What tools changed about a file skill. The change is kept beside the file, in the row of the skill;
-//! the file stays as its author wrote it.
+//! Changes that tools made to a file skill. They are stored in the row of the skill; the file stays as its
+//! author wrote it.
 //!
-//! A changed field counts as long as the file says about it what it said when the tool changed it. If
-//! the author edits that field afterwards, the file counts again: the last writer of a field decides.
+//! A changed field is in effect as long as the file has the same value for it as when the tool changed it. If
+//! the author edits that field afterwards, the file is in effect again: the last writer of a field decides.
 //!
-//! Not here: the store, which rights are needed (`authority`), whether a skill fires (`standing.rs`).
+//! Not here: the store, the rights that a change needs (`rights.rs`), and whether a skill fires
+//! (`standing.rs`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,13 +19,13 @@ use serde_json::{Value, json};
 use crate::rights::{read_record_text, with_authority, write_record_text};
 use crate::skills::record_revision;
 
-/// Whether the skill fires is a column of its row.
+/// Ignored, because the row stores whether the skill fires.
 const ENABLED: &str = "enabled";
 
-/// Fields that say what a skill does.
+/// Fields that define what a skill does.
 const BODY: [&str; 2] = ["instructions", "execution_plan"];
 
-/// Fields that say when it fires.
+/// Fields that define when a skill fires.
 const TIMING: [&str; 3] = ["trigger_type", "trigger_config", "timezone"];
 
 /// The changes of tools to one file skill.
@@ -32,16 +33,16 @@ const TIMING: [&str; 3] = ["trigger_type", "trigger_config", "timezone"];
 pub struct Overlay {
     /// New values of fields; null removes a field.
     changes: Object,
-    /// What the file said about these fields when they were changed.
+    /// Values of these fields in the file when they were changed.
     base: Object,
-    /// A tool deleted the skill.
+    /// Whether a tool deleted the skill.
     pub(crate) deleted: bool,
-    /// The rights of the agents that changed it; none if only people did.
+    /// The rights of the agents that changed it; `None` if only people did.
     pub(crate) authority: Option<Authority>,
 }
 
 impl Overlay {
-    /// The changes that a text holds. A text that cannot be read gives the skill no rights at all.
+    /// Parses a stored overlay. An unreadable one leaves the skill without any rights.
     pub(crate) fn read(text: &str) -> Self {
         let Some((mut fields, authority)) = read_record_text(text) else {
             return Self {
@@ -61,7 +62,7 @@ impl Overlay {
         }
     }
 
-    /// The text that holds the changes; none if there are none.
+    /// Returns the overlay as text; `None` if it is empty.
     pub(crate) fn text(&self) -> Option<String> {
         if *self == Self::default() {
             return None;
@@ -75,8 +76,8 @@ impl Overlay {
         Some(write_record_text(&fields, self.authority.as_ref()))
     }
 
-    /// The same after a person switched the skill on: it is not deleted, and where nothing of an agent
-    /// is left in it, the person answers for it.
+    /// Returns the overlay after a person has enabled the skill: it is no longer deleted, and if no change of
+    /// an agent is left, the rights of the agent are dropped.
     pub(crate) fn taken_back(&self) -> Self {
         let own = self.changes.is_empty();
         Self {
@@ -86,7 +87,7 @@ impl Overlay {
         }
     }
 
-    /// The changed fields that count.
+    /// Returns the changed fields that are in effect.
     fn in_force<'a>(&'a self, file: &'a Object) -> impl Iterator<Item = (&'a String, &'a Value)> {
         let counts = |(key, _): &(&String, &Value)| {
             let said = file.get(*key).unwrap_or(&Value::Null);
@@ -95,13 +96,13 @@ impl Overlay {
         self.changes.iter().filter(counts)
     }
 
-    /// The names of the changed fields that count.
+    /// Returns the names of the changed fields that are in effect.
     pub(crate) fn fields_in_force(&self, file: &Skill) -> Vec<String> {
         let file = fields(file);
         self.in_force(&file).map(|(key, _)| key.clone()).collect()
     }
 
-    /// The fields of a file skill with these changes.
+    /// Returns the fields of a file skill with the changes applied.
     pub(crate) fn patched(&self, file: &Skill) -> Object {
         let file = fields(file);
         let mut patched = file.clone();
@@ -115,7 +116,7 @@ impl Overlay {
         patched
     }
 
-    /// The fields of a file skill after a further change. `enabled` is how it stands now.
+    /// Returns the fields of a file skill after the further `changes`. `enabled` is its current state.
     pub fn merged(
         &self,
         file: &Skill,
@@ -128,11 +129,11 @@ impl Overlay {
         merge(&existing, changes, moment)
     }
 
-    /// The changes that lead from a file to these fields.
+    /// Returns the overlay that turns the file into the `wanted` fields.
     #[must_use]
     pub fn leading_to(&self, file: &Skill, wanted: &Object, moment: &Moment) -> Self {
         let said = fields(file);
-        // What deft completes by itself is no change.
+        // Fields that deft completes by itself are not changes.
         let plain = merge(&said, &Object::new(), moment).record;
         let keys: BTreeSet<&String> = wanted.keys().chain(plain.keys()).collect();
         let mut leading = Self {
@@ -151,7 +152,7 @@ impl Overlay {
         leading
     }
 
-    /// The skill of a file with these changes.
+    /// Returns the skill of a file with the changes applied.
     pub fn apply(&self, file: &Skill, moment: &Moment) -> Skill {
         let said = fields(file);
         let changed: Vec<&String> = self.in_force(&said).map(|(key, _)| key).collect();
@@ -170,7 +171,7 @@ impl Overlay {
         with_authority(skill, self.authority.clone())
     }
 
-    /// A loaded file with these changes, under a revision of its own.
+    /// Returns a loaded file with the changes applied, under its own revision.
     pub(crate) fn loaded(&self, file: &LoadedSkill, moment: &Moment) -> LoadedSkill {
         let is_file = self.authority.is_none() && self.fields_in_force(&file.skill).is_empty();
         let revision = match self.text().filter(|_| !is_file) {
@@ -186,7 +187,7 @@ impl Overlay {
     }
 }
 
-/// The file with what was changed: everything that a record cannot say stays as the file says it.
+/// Combines a file with its changed fields: everything that a record cannot express is taken from the file.
 fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
     let is_changed = |names: &[&str]| fields.iter().any(|field| names.contains(&field.as_str()));
     let new_body = is_changed(&BODY);
@@ -223,8 +224,8 @@ fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
     }
 }
 
-/// A skill in the fields of a record. Steps that no record can hold are not among them; what the skill
-/// is for stands in their place.
+/// Returns a skill in the fields of a record. Steps that no record can hold are replaced by the description
+/// of the skill.
 pub fn fields(skill: &Skill) -> Object {
     let told = || {
         let prose = match skill.description.trim() {
@@ -240,14 +241,14 @@ pub fn fields(skill: &Skill) -> Object {
         Some(Value::Object(fields)) => fields,
         _ => Object::new(),
     };
-    // Said also where it is the usual one, so that no change has to add it.
+    // Always present, even for the default agent, so that no change has to add it.
     let agent = skill.policy.agent_id.as_str();
     fields.insert("agent_id".to_owned(), agent.into());
     fields
 }
 
-/// The fields that a change would need and that only the file can hold: the steps of a workflow, the
-/// code behind a command.
+/// Returns a changed field that only the file can hold, such as the steps of a workflow or the code of a
+/// command.
 pub(crate) fn only_in_file(file: &Skill, wanted: &Object) -> Option<&'static str> {
     if render::record(file).is_some() {
         return None;

@@ -1,9 +1,8 @@
-//! The skills of files as tools have changed them: the files that are loaded, with the overlays that
-//! the store keeps.
+//! Skills of files with the overlays of the store applied.
 //!
-//! Everything in the engine that looks at skills of files looks here. The overlays are read again when
-//! the files are followed, when agents look at all skills, after each change in this process, and when
-//! the row of a skill shows that another process has changed it.
+//! Everything in the engine reads file skills through this module. The overlays are read again when files are
+//! synced, when agents look at all skills, after each change in this process, and when the row of a skill
+//! shows that another process has changed it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,9 +22,9 @@ pub(crate) struct Overlays(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// By the name of the skill.
+    /// Stored overlays by skill.
     texts: BTreeMap<String, String>,
-    /// Files, and the same with the overlays.
+    /// The snapshot of the files, and the snapshot with the overlays applied.
     made: Option<(Arc<Snapshot>, Arc<Snapshot>)>,
 }
 
@@ -36,7 +35,7 @@ impl Overlays {
 }
 
 impl Library {
-    /// The skills of files as they count now; deleted ones are left out.
+    /// Returns the file skills in effect now, without deleted ones.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         let files = self.files.snapshot();
         let mut state = self.overlays.lock();
@@ -58,7 +57,7 @@ impl Library {
         made
     }
 
-    /// Reads the overlays again.
+    /// Reads the overlays from the store again.
     pub async fn read_overlays(&self) -> Result<(), Error> {
         let texts = self.store().changed_files().await?;
         let texts: BTreeMap<String, String> = texts.into_iter().collect();
@@ -69,13 +68,13 @@ impl Library {
         Ok(())
     }
 
-    /// The overlay of a skill, as it is stored.
+    /// Returns the stored overlay of a skill.
     pub(crate) fn overlay_text(&self, skill: &str) -> Option<String> {
         self.overlays.lock().texts.get(skill).cloned()
     }
 }
 
-/// Whether overlays of deleted skills are left out.
+/// Whether skills that tools deleted are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DeletedSkills {
     Hide,
@@ -104,17 +103,17 @@ fn changed(
     files.edited(edited)
 }
 
-/// What tools changed about a file skill, for people.
+/// The changes of tools to a file skill, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// The fields that count in place of the file's.
+    /// The changed fields that are in effect.
     pub fields: Vec<String>,
-    /// The agent whose rights the skill has since.
+    /// The agent whose rights the skill has since the change.
     pub agent: Option<String>,
 }
 
-/// The skills of files for people: with the changes of tools, as the store has them, deleted ones among
-/// them. Beside them, what was changed, by skill.
+/// Returns the file skills for people: with the stored overlays applied, including deleted skills. The map
+/// describes the changes by skill.
 pub fn changed_files(
     texts: Vec<(String, String)>,
     files: Snapshot,

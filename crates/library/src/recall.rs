@@ -1,6 +1,6 @@
-//! Skills whose file is broken, as they were before (X14, S2.18): the store keeps what every skill
-//! file held when it could last be read, so that a broken edit is survived by a restart and by
-//! commands that start, run and end.
+//! The last good versions of skills whose file is broken (X14, S2.18): the store keeps the content of every
+//! skill file when it was last readable, so that a broken edit survives a restart and works for one-shot
+//! commands.
 //!
 //! Not here: which files are broken (that is the registry's), and reading them.
 
@@ -19,7 +19,7 @@ use crate::skills::{decode, encode_file, is_called, path_of};
 use crate::standing::is_gone;
 use crate::sync::TOGETHER;
 
-/// The last good state of skills whose file is broken in this snapshot.
+/// Returns the last good version of the skills whose file is broken in `snapshot`.
 pub async fn last_good(
     store: &dyn Store,
     snapshot: &Snapshot,
@@ -46,13 +46,13 @@ pub async fn last_good(
             found.push(loaded);
         }
     }
-    // A store that an older deft wrote knows only those of timed skills.
+    // A store written by an older deft has only those of timed skills, in their rows.
     let files = SkillFilter {
         origin: Some(SkillOrigin::File),
         ..SkillFilter::default()
     };
     for row in store.skills(files).await? {
-        // A file that was gone and is back has nothing that it could be kept as.
+        // A skill whose file was removed and came back broken has no version that may be used.
         let found_before = |loaded: &LoadedSkill| loaded.skill.id.as_str() == row.text.skill;
         let absent = snapshot.skill(&row.text.skill).is_none() && !is_gone(&row);
         let absent = absent && !found.iter().any(found_before);
@@ -64,7 +64,7 @@ pub async fn last_good(
     Ok(found)
 }
 
-/// The skill that a file defined when it was good.
+/// Reads the stored skill of a file.
 async fn read_good(
     store: &dyn Store,
     file: &GoodFile,
@@ -85,7 +85,7 @@ async fn read_good(
     }))
 }
 
-/// A skill as its row knows it, if one of the broken files is its own.
+/// Returns the skill of a row, if one of the broken files belongs to it.
 async fn recall(
     store: &dyn Store,
     row: &SkillRow,
@@ -118,8 +118,8 @@ async fn recall(
 }
 
 impl Library {
-    /// Stores what every skill file holds now, as far as that is new, and forgets files that are
-    /// gone. Costs one look at the store where nothing has changed.
+    /// Stores the content of every skill file that has changed, and removes files that are gone. Reads the
+    /// store once if nothing has changed.
     pub async fn keep_good_files(&self) -> Result<(), Error> {
         let snapshot = self.files.snapshot();
         let known = self.store().good_files().await?;
@@ -163,7 +163,8 @@ impl Library {
         Ok(())
     }
 
-    /// Stores skills that are in use although their files are broken, so that rows can refer to them.
+    /// Stores skills that are in use although their files are broken, so that rows can refer to their
+    /// revisions.
     pub(crate) async fn keep_contents(&self, skills: Vec<Arc<LoadedSkill>>) -> Result<(), Error> {
         for some in skills.chunks(TOGETHER) {
             let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
@@ -173,7 +174,8 @@ impl Library {
     }
 }
 
-/// Revision and content of a skill. One that cannot be written down does not stop the others.
+/// Returns the revision and content of a skill. A skill that cannot be encoded is logged and does not stop
+/// the others.
 fn encoded(loaded: &LoadedSkill) -> Option<(String, String)> {
     match encode_file(&loaded.skill, &loaded.path) {
         Ok(content) => Some((loaded.revision.to_string(), content)),

@@ -1,8 +1,7 @@
-//! Skills as assistants store, change, list and delete them (S0.61, S0.64).
+//! Records: storing, changing and listing the skills of assistants (S0.61, S0.64).
 //!
-//! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
-//! store. The tools with these names are in `deft-engine`; skills of files are changed in
-//! `changes.rs`.
+//! `deft-records` repairs and checks what a model wrote; this module checks it against the tools and stores
+//! it. The tools for models are in `deft-engine`; file skills are changed in `changes.rs`.
 
 use std::path::Path;
 
@@ -25,34 +24,34 @@ use crate::skills::record_revision;
 use crate::standing::ReplacedBy;
 use crate::{CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL, Library};
 
-/// The field of a record that says when it fires.
+/// The field of a record that holds its timing.
 pub(crate) const TIMING: &str = "trigger_config";
 
-/// Names of skills that exist only in the engine: a record with one of them would pass for it.
+/// Ids of skills that exist only in the engine: a record with one of them would be mistaken for it.
 const RESERVED: [&str; 3] = [CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL];
 
-/// A record that was stored or changed.
+/// A skill that was stored or changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredSkill {
     /// Its row.
     pub row: SkillRow,
-    /// The record itself.
+    /// Its fields, as stored.
     pub record: Object,
-    /// What it will do, in words.
+    /// A description of what it will do.
     pub words: String,
-    /// What was mended on the way.
+    /// Notes about repairs.
     pub normalised: Vec<String>,
     /// Tools that it waits for.
     pub missing_tools: Vec<String>,
 }
 
 impl Library {
-    /// Stores a new skill of a person.
+    /// Stores a new skill for a person.
     pub async fn store_skill(&self, args: &Object) -> Result<StoredSkill, Error> {
         self.store_skill_as(args, None).await
     }
 
-    /// Stores a new skill with the rights of the agent that stores it.
+    /// Stores a new skill. `by` holds the rights of the agent that stores it; `None` for a person.
     pub async fn store_skill_as(
         &self,
         args: &Object,
@@ -72,12 +71,12 @@ impl Library {
         Ok(stored)
     }
 
-    /// Changes a skill on behalf of a person. What is not given stays as it was.
+    /// Changes a skill for a person. Absent fields keep their values.
     pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<StoredSkill, Error> {
         self.update_skill_as(target, args, None).await
     }
 
-    /// Changes a skill with the rights of the agent that does.
+    /// Changes a skill. `by` holds the rights of the agent that changes it; `None` for a person.
     pub async fn update_skill_as(
         &self,
         target: &Target,
@@ -95,7 +94,7 @@ impl Library {
                 NamedSkill::Gone(row) => Err(self.unknown(&row.text.skill)),
             };
             match changed {
-                // Another caller changed it at the same time: that is what is to be changed now.
+                // Another caller changed it at the same time: the change must start from the new state.
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 other => return other,
             }
@@ -109,15 +108,15 @@ impl Library {
         by: Option<&Authority>,
     ) -> Result<StoredSkill, Error> {
         let mut existing = self.content(row).await?;
-        // How it stands counts, not what was wished for when it was stored; what failed gets a new
-        // chance with its new content.
+        // The row decides whether it is enabled, not the stored record; a skill that was disabled after
+        // failures is enabled again with its new content.
         let off = row.standing.disabled;
         let fires = matches!(off, None | Some(DisabledReason::Failures));
         existing.insert("enabled".to_owned(), fires.into());
         let mut normalised = merge(&existing, args, &self.base.moment());
         let new_time = normalised.record.get(TIMING) != existing.get(TIMING);
         if off == Some(DisabledReason::OneShotDone) && new_time {
-            // Unless something else is said, a new time wakes it.
+            // A new time enables it again, unless the change says otherwise.
             existing.insert("enabled".to_owned(), true.into());
             normalised = merge(&existing, args, &self.base.moment());
         }
@@ -167,7 +166,11 @@ impl Library {
         }
     }
 
-    /// The record of a row, as it was stored; a file skill has none.
+    /// Returns the record of a row as it was stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotARecord`] if the row belongs to a file skill.
     pub async fn content(&self, row: &SkillRow) -> Result<Object, Error> {
         if row.text.origin == SkillOrigin::File {
             return Err(Error::NotARecord {
@@ -177,7 +180,7 @@ impl Library {
         Ok(self.record_text(row).await?.0)
     }
 
-    /// The rights of the agent that stored a record; none if a person did.
+    /// Returns the rights of the agent that stored a record; `None` if a person did.
     async fn stored_by(&self, row: &SkillRow) -> Result<Option<Authority>, Error> {
         Ok(self.record_text(row).await?.1)
     }
@@ -190,7 +193,7 @@ impl Library {
         })
     }
 
-    /// Records as skills, by name; one that cannot be read is left out.
+    /// Returns all records as skills, by name, without unreadable ones.
     pub async fn record_skills(&self) -> Result<Vec<LoadedSkill>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
@@ -203,7 +206,7 @@ impl Library {
         Ok(skills)
     }
 
-    /// A record as a skill that was loaded.
+    /// Returns a record as a loaded skill.
     pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<LoadedSkill> {
         let content = self.store().skill_content(row.id).await.ok()??;
         let pinned = self.pin_row(row).await.ok()?;
@@ -215,13 +218,13 @@ impl Library {
         })
     }
 
-    /// Stored skills, by name.
+    /// Returns the rows of stored skills, by name.
     pub async fn list_skills(&self, filter: SkillFilter) -> Result<Vec<SkillRow>, Error> {
         Ok(self.store().skills(filter).await?)
     }
 }
 
-/// Tools that a record names: those it requires and those of its plan.
+/// Returns the tools that a record names: those it requires and those of its plan.
 fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
     let list = |key: &str| record.get(key).and_then(Value::as_array);
     let required = list("required_tools").into_iter().flatten();
@@ -230,7 +233,8 @@ fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
     required.chain(planned).filter_map(Value::as_str)
 }
 
-/// The arguments of a planned call that are known already; templates are filled in when it fires.
+/// Returns the arguments of a planned call that are known already, and whether these are all; templates are
+/// filled in when it fires.
 fn known_arguments(step: &Value) -> (Object, bool) {
     let given = step["parameters"].as_object().cloned().unwrap_or_default();
     let count = given.len();
@@ -243,14 +247,15 @@ fn known_arguments(step: &Value) -> (Object, bool) {
     (known, all)
 }
 
-/// Whether the times of a record are those of the host's zone.
+/// Whether the times of a record are in the host's zone.
 fn reads_host_zone(checked: &CheckedRecord, zone_added: bool) -> bool {
     checked.skill.timing.as_ref().is_some_and(|timing| {
         timing.interval_minutes.is_none() && (zone_added || timing.timezone.is_none())
     })
 }
 
-/// A skill that waits for its tools and is switched off is off by a wish, and tools do not wake it.
+/// Marks a skill that waits for its tools as disabled by the user if the change disables it, so that tools do
+/// not enable it.
 pub(crate) fn stop_waiting(new: &mut NewSkill, changes: &Object) {
     let waits = new.standing.disabled == Some(DisabledReason::MissingTools);
     if waits && is_only_off(changes) {
@@ -280,8 +285,8 @@ pub(crate) fn taken(found: Option<&SkillRow>, name: &str) -> Error {
 }
 
 impl Library {
-    /// Planned calls that would be refused when they fire: with arguments that the tool does not take
-    /// after they are prepared like those of the call, or a chat that deft may not use.
+    /// Returns problems with planned calls that would be refused when they fire: arguments that the tool does
+    /// not take even after repair, or a chat that deft may not use.
     fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
         let plan = record.get("execution_plan").and_then(Value::as_array);
         let steps = plan.into_iter().flatten().enumerate();
@@ -303,7 +308,7 @@ impl Library {
         steps.filter_map(wrong).collect()
     }
 
-    /// What was mended on the way, and a doubt about the zone of its times.
+    /// Returns the notes about repairs, and the doubt about the host's zone if it applies.
     pub(crate) fn notes(
         &self,
         checked: &CheckedRecord,
@@ -316,7 +321,7 @@ impl Library {
         applied
     }
 
-    /// Holds a record against the tools that there are.
+    /// Checks a record against the known tools.
     pub async fn check(&self, normalised: &NormalisedRecord) -> Result<CheckedRecord, Error> {
         let moment = self.base.moment();
         let known = |name: &str| match self.router.find(name) {
@@ -324,7 +329,7 @@ impl Library {
             ToolLookup::Unknown { .. } => ToolState::Unknown,
             ToolLookup::Missing { nearest } => ToolState::Missing { near: nearest },
         };
-        // Servers that were never asked are asked before anything is said to be missing.
+        // Servers that were never listed are asked before a tool counts as missing.
         if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
             drop(self.router.listed().await);
         }
@@ -337,7 +342,7 @@ impl Library {
         }
     }
 
-    /// A checked record on its way into the store.
+    /// Returns the row to store for a checked record.
     fn new_record(
         &self,
         checked: &CheckedRecord,

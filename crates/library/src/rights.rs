@@ -1,8 +1,8 @@
-//! What a stored record carries of the agent that stored it, and the standing grants that a person's
-//! yes to it becomes.
+//! Rights of stored skills: the authority of the agent that stored a record, and the grants that follow when
+//! a person agrees to storing it.
 //!
-//! The rights are part of the text that is stored, and so of the revision: the same record stored by
-//! a person and by an agent are two revisions, and a grant for one is none for the other.
+//! The rights are part of the stored text, and so of the revision: the same record stored by a person and by
+//! an agent has two revisions, and a grant for one does not cover the other.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::Library;
 use crate::grants::{AllowedArguments, StepOperation};
 
-/// The key of the rights in the text of a record. No field of a record is called like this.
+/// The key of the rights in the text of a record. No field of a record has this name.
 const AUTHORITY: &str = "deft/authority";
 
-/// Fields of a record that say what it does. A person who writes one of them takes the record over.
+/// Fields that define what a record does. A person who writes one of them takes the record over.
 const BODY: [&str; 5] = [
     "instructions",
     "execution_plan",
@@ -27,10 +27,10 @@ const BODY: [&str; 5] = [
     "heal",
 ];
 
-/// Who gave a grant that was agreed to when a skill was stored, as the record says.
+/// The giver of a grant that a person agreed to when the skill was stored.
 const WHEN_STORED: &str = "the person who agreed when it was stored";
 
-/// The text of a record with the rights of the agent that stored it.
+/// Returns the text of a record with the rights of the agent that stored it.
 pub(crate) fn write_record_text(record: &Object, authority: Option<&Authority>) -> String {
     let mut record = record.clone();
     record.shift_remove(AUTHORITY);
@@ -40,8 +40,8 @@ pub(crate) fn write_record_text(record: &Object, authority: Option<&Authority>) 
     Value::Object(record).to_string()
 }
 
-/// A record and the rights of the agent that stored it; none if the text is no record. Rights that
-/// cannot be read allow nothing.
+/// Parses a record and the rights of the agent that stored it; `None` if the text is no record. Unreadable
+/// rights allow nothing.
 pub(crate) fn read_record_text(text: &str) -> Option<(Object, Option<Authority>)> {
     let Ok(Value::Object(mut record)) = serde_json::from_str(text) else {
         return None;
@@ -52,8 +52,8 @@ pub(crate) fn read_record_text(text: &str) -> Option<(Object, Option<Authority>)
     Some((record, authority))
 }
 
-/// Who answers for a record after a change. An agent that changes anything puts it under its own
-/// rights; a person takes it over by writing what it does.
+/// Returns the rights of a record after a change. An agent that changes anything limits it to its own rights;
+/// a person takes it over by writing what it does.
 pub(crate) fn after_change(
     before: Option<&Authority>,
     by: Option<&Authority>,
@@ -70,14 +70,14 @@ pub(crate) fn after_change(
     Some(before.map_or_else(|| by.clone(), |before| by.and(before)))
 }
 
-/// Whether a change switches a skill off and does nothing else.
+/// Whether a change disables a skill and does nothing else.
 pub fn is_only_off(changes: &Object) -> bool {
     changes.len() == 1 && changes.get("enabled") == Some(&Value::Bool(false))
 }
 
 impl Library {
-    /// A person has agreed to tools of a record when it was stored: the very operations of this
-    /// revision pass from now on.
+    /// Stores grants for the tools that a person agreed to when the record was stored: exactly these
+    /// operations of this revision need no approval from now on.
     pub(crate) async fn grant_stored(
         &self,
         row: &SkillRow,
@@ -159,7 +159,8 @@ impl Library {
     }
 }
 
-/// Arguments that are only known when the step runs may be anything; the others are as written.
+/// Returns the arguments that a grant for a planned call covers: those known only when the step runs may have
+/// any value, the others are fixed.
 fn open_arguments(args: &Value) -> AllowedArguments {
     let Value::Object(args) = args else {
         return AllowedArguments::Exactly;
@@ -176,7 +177,7 @@ fn open_arguments(args: &Value) -> AllowedArguments {
     }
 }
 
-/// The rights of a skill, set where it was read from the store.
+/// Sets the rights of a skill that was read from the store.
 pub fn with_authority(mut skill: Skill, authority: Option<Authority>) -> Skill {
     if authority.is_some() {
         Arc::make_mut(&mut skill.policy).authority = authority.map(Arc::new);
@@ -184,8 +185,8 @@ pub fn with_authority(mut skill: Skill, authority: Option<Authority>) -> Skill {
     skill
 }
 
-/// Refuses what an agent may not do to a skill of a file, also where the call could not be judged before:
-/// change or delete one that it may not name, or change one that gets secrets.
+/// Refuses changes to a file skill that an agent may not make, also if the call could not be checked before:
+/// changing or deleting a skill that it may not name, or changing one that gets secrets.
 pub(crate) fn refuse_change(
     by: Option<&Authority>,
     file: &Skill,
@@ -205,13 +206,13 @@ pub(crate) fn refuse_change(
     Ok(())
 }
 
-/// Why an agent may not name a skill; none if it may.
+/// Returns why an agent may not name a skill; `None` if it may.
 pub fn not_named(authority: &Authority, skill: &Skill) -> Option<String> {
     let (id, agent) = (skill.id.as_str(), &authority.agent);
     (!authority.may_run(id)).then(|| format!("`{id}` is not one of the skills of agent `{agent}`"))
 }
 
-/// A call that an agent may not make.
+/// Returns the failure of a call that an agent may not make.
 pub fn denied(why: String) -> Failure {
     Failure::new(FailureClass::Invalid, why)
         .hint("a person can store or run the skill, or give the agent the tool")

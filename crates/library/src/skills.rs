@@ -1,7 +1,7 @@
-//! Skills as runs see them: found by name, pinned by revision, made ready once.
+//! Skills for runs: found by name, pinned by revision, compiled once.
 //!
-//! The content of a revision is stored as text, so that a run can always be continued with the
-//! skill it began with, whatever has become of the file since.
+//! The content of a revision is stored as text, so that a run can always continue with the skill it started
+//! with, even if the file has changed since.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,9 +19,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::rights::with_authority;
 
-/// Where skills are found.
+/// A source of file skills.
 pub trait Skills: Send + Sync + 'static {
-    /// Everything that is loaded now.
+    /// Returns all skills that are loaded now.
     fn snapshot(&self) -> Arc<Snapshot>;
 }
 
@@ -55,17 +55,17 @@ impl PinnedSkill {
     }
 }
 
-/// Plans by revision, so that a skill is compiled once.
+/// Compiled plans by revision.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
     ready: Mutex<HashMap<String, PinnedSkill>>,
 }
 
-/// More than any home has revisions; beyond it the map is cleared.
+/// Maximum number of cached plans, more than any home has revisions; beyond it the cache is cleared.
 const MOST_PLANS: usize = 4096;
 
 impl Plans {
-    /// The skill that a name means now.
+    /// Returns the skill with this name, compiled.
     pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<PinnedSkill, Error> {
         match snapshot.find(name) {
             Some(loaded) => self.pin(loaded),
@@ -108,7 +108,7 @@ impl Plans {
     }
 }
 
-/// Why no skill has a name: its file is broken, or there is none.
+/// Returns the error for a name without a skill: its file is broken, or the name is unknown.
 pub(crate) fn unknown_skill(snapshot: &Snapshot, name: &str) -> Error {
     if let Some(path) = broken_file(snapshot, name) {
         return Error::BrokenSkill {
@@ -123,7 +123,7 @@ pub(crate) fn unknown_skill(snapshot: &Snapshot, name: &str) -> Error {
     }
 }
 
-/// The broken file that should define a skill of this name, if there is one.
+/// Returns the path of the broken file that should define a skill of this name, if any.
 pub fn broken_file(snapshot: &Snapshot, name: &str) -> Option<String> {
     snapshot
         .files()
@@ -133,7 +133,7 @@ pub fn broken_file(snapshot: &Snapshot, name: &str) -> Option<String> {
         .map(|file| file.path.display().to_string())
 }
 
-/// Whether a file looks like that of a skill with this name.
+/// Whether the path of a file looks like that of a skill with this name.
 pub(crate) fn is_called(path: &Path, name: &str) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let folder = path.parent().and_then(|folder| folder.file_name());
@@ -142,7 +142,7 @@ pub(crate) fn is_called(path: &Path, name: &str) -> bool {
     stem == Some(name) || folder == Some(name) || name.contains('.') && stem == action
 }
 
-/// The revision of a record: a hash over its text.
+/// Returns the revision of a record: the hash of its text.
 pub(crate) fn record_revision(content: &str) -> Revision {
     Revision::new(Digest::from_bytes(Sha256::digest(content).into()))
 }
@@ -153,17 +153,17 @@ struct Content {
     file: String,
     folder: String,
     domain: Option<String>,
-    /// What its runs go by, which a text need not say.
+    /// The id for its runs, which the text need not contain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// Its name, where the text only has its id.
+    /// Its name, if the text only has its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     record: Option<Value>,
-    /// The file it was read from, if that was said.
+    /// The file it was read from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     /// The rights of the agent that stored it.
@@ -171,13 +171,13 @@ struct Content {
     authority: Option<Authority>,
 }
 
-/// The text that is stored for a skill. A skill that no text can hold has none: an empty one would
-/// be the same for all of them.
+/// Returns the text that is stored for a skill. A skill that cannot be expressed as text is an error: an
+/// empty text would be the same for all of them.
 pub fn encode(skill: &Skill) -> Result<String, Error> {
     write(skill, &content(skill)?)
 }
 
-/// The part of it that people read: the file, or the record as indented JSON.
+/// Returns the readable part of the stored text: the file, or the record as indented JSON.
 pub(crate) fn stored_text(skill: &Skill) -> Result<String, Error> {
     let content = content(skill)?;
     let record = || {
@@ -189,7 +189,7 @@ pub(crate) fn stored_text(skill: &Skill) -> Result<String, Error> {
     Ok(content.text.or_else(record).unwrap_or_default())
 }
 
-/// The same, with the file that it was read from.
+/// Like [`encode`], with the path of the file that the skill was read from.
 pub(crate) fn encode_file(skill: &Skill, path: &Path) -> Result<String, Error> {
     let path = path.to_str().map(str::to_owned);
     write(
@@ -201,7 +201,7 @@ pub(crate) fn encode_file(skill: &Skill, path: &Path) -> Result<String, Error> {
     )
 }
 
-/// The file that a stored skill was read from.
+/// Returns the path of the file that a stored skill was read from.
 pub(crate) fn path_of(content: &str) -> Option<String> {
     serde_json::from_str::<Content>(content).ok()?.path
 }
@@ -222,7 +222,7 @@ fn content(skill: &Skill) -> Result<Content, Error> {
     let (mut text, mut record, mut name) = (None, None, None);
     let file = match skill.dialect {
         Dialect::Workflow => {
-            // A workflow is called by its name, which need not be what its runs go by.
+            // A workflow file has one name, which is the id here; a differing name is stored separately.
             name = (skill.name != skill.id.as_str()).then(|| skill.name.clone());
             let called = Skill {
                 name: skill.id.to_string(),
@@ -261,7 +261,7 @@ fn content(skill: &Skill) -> Result<Content, Error> {
     })
 }
 
-/// The skill that a stored text means.
+/// Parses the stored text of a skill.
 pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
     let content: Content = serde_json::from_str(content).ok()?;
     let place = Place {

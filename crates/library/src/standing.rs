@@ -1,5 +1,5 @@
-//! Which skills fire: switched on and off by people, by files that come and go, and by tools that
-//! appear (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
+//! Enabling and disabling of skills: by people, when files appear and disappear, and when tools become
+//! available (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
 
 use deft_base::Error;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
@@ -17,7 +17,7 @@ use crate::lookup::NamedSkill;
 use crate::timed::SkillTiming;
 
 impl Library {
-    /// Lets a skill fire. Its failures are forgiven.
+    /// Enables a skill and resets its failure count.
     pub async fn enable(&self, name: &str) -> Result<SkillRow, Error> {
         loop {
             let row = self.row_of(name).await?;
@@ -52,7 +52,7 @@ impl Library {
         }
     }
 
-    /// Why a file skill does not fire; none if it does.
+    /// Returns why a file skill does not fire; `None` if it does.
     pub(crate) async fn standing_of(&self, file: &Skill) -> Result<Option<DisabledReason>, Error> {
         let row = self.store().skill(file.id.as_str()).await?;
         Ok(match row.filter(|row| !is_gone(row)) {
@@ -61,13 +61,13 @@ impl Library {
         })
     }
 
-    /// Whether the file of a skill is not there.
+    /// Whether a row belongs to a file skill whose file is missing.
     fn is_lost(&self, row: &SkillRow) -> bool {
         let snapshot = self.files.snapshot();
         row.text.origin == SkillOrigin::File && snapshot.find(&row.text.skill).is_none()
     }
 
-    /// Lets a skill not fire any more.
+    /// Disables a skill.
     pub async fn disable(&self, name: &str) -> Result<SkillRow, Error> {
         loop {
             let row = self.row_of(name).await?;
@@ -79,7 +79,7 @@ impl Library {
         }
     }
 
-    /// The row of a skill; a file skill without one gets it here.
+    /// Returns the row of a skill, and creates it for a file skill without one.
     pub(crate) async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
         if let Some(row) = self.find_row(name).await? {
             return Ok(row);
@@ -102,17 +102,17 @@ impl Library {
     }
 }
 
-/// What gave a skill its new content.
+/// The source of a skill's new content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReplacedBy {
-    /// Its file was edited, is back, or counts again.
+    /// The file was edited, has come back, or is in effect again.
     ByFile,
-    /// A tool changed it, and said whether it is to fire.
+    /// A tool changed the skill, including whether it is enabled.
     ByTool,
 }
 
-/// Whether a skill fires, or will once its tools are there. What is off for another reason keeps
-/// that reason when its file goes: coming back must not undo the wish of a person (X1).
+/// Whether a skill fires, or will once its tools are available. A skill that is off for another reason keeps
+/// that reason when its file is removed: its return must not undo the decision of a person (X1).
 pub(crate) fn may_fire(row: &SkillRow) -> bool {
     matches!(
         row.standing.disabled,
@@ -120,13 +120,13 @@ pub(crate) fn may_fire(row: &SkillRow) -> bool {
     )
 }
 
-/// The text of a skill on its way into the store, and the timing that is written in it.
+/// The columns of a skill's row, and its parsed timing.
 pub(crate) struct TimedText {
     pub(crate) text: SkillText,
     timing: Option<SkillTiming>,
 }
 
-/// What changes when a skill is switched off.
+/// Returns the change that disables a skill.
 pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
     SkillChange {
         standing: Standing {
@@ -138,7 +138,7 @@ pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) 
     }
 }
 
-/// Whether the file of a skill is not there any more.
+/// Whether a skill is disabled because its file was removed.
 pub fn is_gone(row: &SkillRow) -> bool {
     row.standing.disabled == Some(DisabledReason::FileRemoved)
 }
@@ -148,13 +148,13 @@ impl Library {
         timed.enabled(now, &self.base.host_zone())
     }
 
-    /// Tools of a list that are not known to be there.
+    /// Returns the tools that are not known to be available.
     pub fn missing(&self, tools: &[String]) -> Vec<String> {
         let there = |tool: &&String| !matches!(self.router.find(tool), ToolLookup::Tool(_));
         tools.iter().filter(there).cloned().collect()
     }
 
-    /// What the store has to know of a skill.
+    /// Returns the columns that the store keeps of a skill.
     pub(crate) fn text(
         &self,
         skill: &Skill,
@@ -177,7 +177,7 @@ impl Library {
         TimedText { text, timing }
     }
 
-    /// A skill that the store does not know yet.
+    /// Returns the row of a skill that the store does not have yet.
     pub(crate) fn new_skill(
         &self,
         skill: &Skill,
@@ -204,7 +204,7 @@ impl Library {
         }
     }
 
-    /// The row of a file skill that the store does not know yet.
+    /// Returns the row of a file skill that the store does not have yet.
     pub fn new_file(&self, loaded: &LoadedSkill, now: Timestamp) -> NewSkill {
         let key = loaded.skill.id.to_string();
         let revision = loaded.revision.to_string();
@@ -212,14 +212,14 @@ impl Library {
         self.new_skill(&loaded.skill, text, None, now)
     }
 
-    /// Why a file skill that the store does not know yet does not fire.
+    /// Returns why a file skill without a row does not fire; `None` if it does.
     pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
         let timing = SkillTiming::from_skill(file, &self.base.moment());
         self.first_standing(file, timing.as_ref(), self.base.now())
     }
 
-    /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), as the
-    /// defaults of a home do (S0.86), and is a person's wish otherwise.
+    /// Returns why a new skill does not fire: with `enabled: false` it waits for missing tools (S0.8), as the
+    /// defaults of a home do (S0.86), and is disabled by a person otherwise.
     fn first_standing(
         &self,
         skill: &Skill,
@@ -241,8 +241,8 @@ impl Library {
         over.then_some(DisabledReason::OneShotDone)
     }
 
-    /// A file skill with new content, or one that is back. How it stood stays, unless the file says
-    /// otherwise than before; its slots stay where they were unless the timing is another one.
+    /// Returns the row of a file skill that has new content or has come back. A skill that a person disabled
+    /// stays disabled; slots are kept unless the timing has changed.
     pub(crate) fn changed_file(
         &self,
         skill: &Skill,
@@ -271,15 +271,15 @@ impl Library {
         let first = new.standing.disabled;
         let kept = match (replaced, row.standing.disabled) {
             (_, Some(DisabledReason::FileRemoved)) => first,
-            // A file that says nothing new about it does not overrule the wish of a person.
+            // A changed file does not overrule a person who has disabled the skill.
             (ReplacedBy::ByFile, Some(DisabledReason::User)) => Some(DisabledReason::User),
-            // What waited for its tools goes on waiting.
+            // A skill that waited for its tools keeps waiting.
             (ReplacedBy::ByFile, why @ Some(DisabledReason::MissingTools))
                 if !skill.policy.enabled =>
             {
                 why
             }
-            // What stays off stays off for the same reason.
+            // A skill that stays disabled keeps its reason.
             (ReplacedBy::ByTool, Some(why)) if !skill.policy.enabled => Some(why),
             _ => first,
         };
@@ -297,7 +297,7 @@ impl Library {
         new
     }
 
-    /// What changes when a skill is switched on.
+    /// Returns the change that enables a skill.
     pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> Result<SkillChange, Error> {
         let timed = SkillTiming::from_row(row)?;
         let timeline = timed.map(|timed| match timed.awaited(row) {
@@ -308,7 +308,7 @@ impl Library {
             },
             None => self.timeline(&timed, now),
         });
-        // What fires already keeps its phase.
+        // A skill that was enabled before keeps its phase.
         let timeline = timeline.filter(|_| row.standing.disabled.is_some());
         Ok(SkillChange {
             standing: Standing {
@@ -344,7 +344,7 @@ impl Library {
         Ok(store.change_skill(row.id, row.version, change).await?)
     }
 
-    /// A slot that could not even become a run counts like a run that failed.
+    /// Counts a slot that could not become a run as a failure of its skill.
     pub async fn count_failure(
         &self,
         row: &SkillRow,
@@ -356,8 +356,7 @@ impl Library {
             .map(drop)
     }
 
-    /// A run that was cancelled before it had a driver still changes its skill: a skill that fires once is
-    /// done.
+    /// Applies the effects of a run that was cancelled before it had a driver: a one-shot skill is done.
     pub async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
         let Some(slot) = run.slot else {
             return Ok(());
@@ -376,7 +375,8 @@ impl Library {
         Ok(())
     }
 
-    /// What an end means for a skill that no driver saw. False if the skill has changed meanwhile.
+    /// Applies the effects of an end that no driver saw. Returns false if the skill has changed in the
+    /// meantime.
     async fn count_end(
         &self,
         row: &SkillRow,

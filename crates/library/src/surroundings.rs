@@ -1,7 +1,7 @@
-//! What is known around a skill, for checks that need it: tools as their servers last listed them,
-//! and other skills.
+//! The surroundings of a skill, for checks that need them: tools as their servers last listed them, and other
+//! skills.
 //!
-//! No server is asked for it.
+//! Not here: requests to servers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use deft_tools::{Router, ServerState};
 
 use crate::Library;
 
-/// The most skills that are looked at for one that runs others.
+/// Maximum number of skills that are followed for one that runs others.
 const MOST_SKILLS: usize = 200;
 
-/// The tools that a router knows of. Without servers nothing is known: those of a home may be yet to
-/// come.
+/// Returns the tools that a router knows. The list counts as incomplete without servers: they may not be
+/// configured yet.
 pub fn known_tools(router: &Router) -> Surroundings {
     let mut known = Surroundings::default();
     for tool in router.list() {
@@ -35,8 +35,8 @@ pub fn known_tools(router: &Router) -> Surroundings {
     known
 }
 
-/// What is wrong with a skill as far as it is about tools, for lists and logs. A skill that fires by
-/// itself waits for the tools it requires, which is said elsewhere: only slips are wrong there.
+/// Returns the diagnostics of a skill that are about tools, for lists and logs. A scheduled skill waits for
+/// the tools it requires, which is reported elsewhere, so only likely misspellings among these are reported.
 pub fn check_tools(skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
     if skill.timing.is_none() || skill.required_tools.is_empty() {
         return check_against("", skill, known);
@@ -50,7 +50,7 @@ pub fn check_tools(skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
 }
 
 impl Library {
-    /// What is wrong with skills of files as far as it is about tools: those that the router knows of.
+    /// Returns the file skills that have diagnostics about tools of the router.
     pub fn check_tools(&self) -> Vec<(Arc<LoadedSkill>, Vec<Diagnostic>)> {
         let known = known_tools(&self.router);
         let snapshot = self.snapshot();
@@ -63,7 +63,8 @@ impl Library {
 }
 
 impl Library {
-    /// What is wrong with a skill in its surroundings. It has no places, as no file is looked at.
+    /// Returns the diagnostics of a skill that depend on its surroundings. They have no positions, because no
+    /// file is read.
     pub async fn check_surroundings(&self, skill: &Skill) -> Vec<Diagnostic> {
         let mut known = known_tools(&self.router);
         let mut skills = BTreeMap::from([(skill.id.to_string(), skills_run_by(skill))]);

@@ -1,7 +1,7 @@
-//! Lets the rows of the store follow the skill files: new ones are stored, changed ones replaced,
-//! removed ones switched off. Thousands of files cost a handful of transactions.
+//! Synchronization of rows with skill files: new files are stored, changed ones replaced, removed ones
+//! disabled. Thousands of files cost a handful of transactions.
 //!
-//! Not here: how a skill stands after a change, which is decided in `standing.rs`.
+//! Not here: the state of a skill after a change, which is decided in `standing.rs`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -16,25 +16,25 @@ use jiff::Timestamp;
 use crate::Library;
 use crate::standing::{is_gone, may_fire, switched_off};
 
-/// So many skills are stored in one transaction: enough that thousands of files cost few syncs of the
-/// disk, and few enough that others who write wait only for a moment.
+/// Number of skills stored in one transaction: enough that thousands of files cost few syncs of the disk, and
+/// few enough that other writers wait only for a moment.
 pub(crate) const TOGETHER: usize = 1000;
 
-/// What following the files has changed.
+/// The changes made by a sync.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncReport {
-    /// Skills that are timed now and were not before.
+    /// Skills that have become timed.
     pub added: Vec<String>,
-    /// Skills whose content is another one.
+    /// Skills with new content.
     pub changed: Vec<String>,
     /// Skills whose file is gone.
     pub removed: Vec<String>,
-    /// Files whose name a record has already.
+    /// Files whose name a record already uses.
     pub clashes: Vec<String>,
 }
 
 impl Library {
-    /// Lets the store know which file skills are timed, and which are no more.
+    /// Updates the rows of timed file skills.
     pub async fn sync_files(&self) -> Result<SyncReport, Error> {
         loop {
             if let Some(synced) = self.sync_once().await? {
@@ -43,7 +43,7 @@ impl Library {
         }
     }
 
-    /// One look at the files; none if a skill was changed at the same time.
+    /// Syncs once; `None` if a skill was changed at the same time.
     async fn sync_once(&self) -> Result<Option<SyncReport>, Error> {
         let now = self.base.now();
         self.read_overlays().await?;
@@ -63,7 +63,7 @@ impl Library {
                 None => self.store().skill(&key).await?,
             };
             match row {
-                // A file that is off may leave its name to a record.
+                // A disabled file may leave its name to a record.
                 Some(row)
                     if row.text.origin == SkillOrigin::Record && !loaded.skill.policy.enabled => {}
                 Some(row) if row.text.origin == SkillOrigin::Record => {
@@ -83,7 +83,7 @@ impl Library {
                 }
             }
         }
-        // First, so that there is no row without something to go on with.
+        // Before the rows, so that no row refers to content that is not stored.
         self.keep_good_files().await?;
         let broken = snapshot.files().iter();
         let broken = broken.filter(|file| matches!(file.state, State::Broken { .. }));
@@ -101,7 +101,7 @@ impl Library {
         Ok(Some(synced))
     }
 
-    /// Rows of file skills by name.
+    /// Returns the rows of file skills by id.
     async fn file_rows(&self) -> Result<BTreeMap<String, SkillRow>, Error> {
         let files = SkillFilter {
             origin: Some(SkillOrigin::File),
@@ -112,7 +112,7 @@ impl Library {
         Ok(rows.into_iter().map(by_name).collect())
     }
 
-    /// Switches off the skills of these rows whose file is gone or is not timed any more.
+    /// Disables the skills of these rows whose file is gone or no longer timed.
     async fn switch_off_removed(
         &self,
         rows: BTreeMap<String, SkillRow>,
@@ -130,7 +130,7 @@ impl Library {
                 let change = switched_off(row, DisabledReason::FileRemoved, now);
                 (row.id, row.version, change)
             });
-            // A row that is changed at the same time is looked at again with the next change.
+            // A row that was changed at the same time is handled by the next sync.
             self.store().change_skills(off.collect()).await?;
         }
         Ok(removed.into_iter().map(|row| row.text.skill).collect())

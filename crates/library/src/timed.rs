@@ -1,5 +1,4 @@
-//! When a skill fires, as it is kept beside the skill: enough to decide about a slot without reading
-//! the skill itself.
+//! The timing of a skill as stored in its row: enough to decide about a slot without reading the skill.
 
 use deft_base::{Error, read_stored};
 use deft_model::{DisabledReason, Misfire, Skill, SkillEvent};
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The schedule of a stored skill.
 #[derive(Clone, Debug)]
 pub struct StoredSchedule {
-    /// When it fires.
+    /// The schedule itself.
     pub schedule: Schedule,
     /// The rule for late slots.
     pub rule: Rule,
@@ -21,8 +20,8 @@ pub struct StoredSchedule {
     pub zone: TimeZone,
 }
 
-/// The schedule of a stored skill; none if it has no timing. An interval that does not run counts
-/// from when the skill was last changed.
+/// Returns the schedule of a stored skill; `None` if it has no timing. An interval that is not running counts
+/// from the last change of the skill.
 pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Result<Option<StoredSchedule>, Error> {
     let Some(timed) = SkillTiming::from_row(row)? else {
         return Ok(None);
@@ -37,7 +36,7 @@ pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Result<Option<StoredS
     }))
 }
 
-/// The timing of a skill. Delays are instants here, and zones that were not given stay open: the
+/// The timing of a skill. Delays are resolved to instants; a zone that was not given stays open, because the
 /// host's may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillTiming {
@@ -55,13 +54,13 @@ pub struct SkillTiming {
     hook: Option<String>,
     misfire: Misfire,
     window_seconds: u64,
-    /// There is a check before each run.
+    /// Whether a preflight check runs before each run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preflight: bool,
 }
 
 impl SkillTiming {
-    /// The timing of a skill, seen from the moment in which it is stored; none if it has no timing.
+    /// Returns the timing of a skill that is stored at `moment`; `None` if it has no timing.
     pub(crate) fn from_skill(skill: &Skill, moment: &Moment) -> Option<Self> {
         let timing = skill.timing.as_ref()?;
         let zone = timing.timezone.as_deref().and_then(|z| parse_zone(z).ok());
@@ -85,7 +84,7 @@ impl SkillTiming {
         })
     }
 
-    /// The timing that is stored of a skill; none if it has none.
+    /// Parses the timing stored in a row; `None` if it has none.
     pub fn from_row(row: &SkillRow) -> Result<Option<Self>, Error> {
         let skill = &row.text.skill;
         let read = |text: &str| read_stored(text, || format!("the timing of skill `{skill}`"));
@@ -96,7 +95,7 @@ impl SkillTiming {
         serde_json::to_string(self).ok()
     }
 
-    /// The schedule, with the grid of an interval where it started.
+    /// Returns the schedule. `anchor` is the start of an interval's grid.
     pub fn schedule(&self, anchor: Option<Timestamp>, host: &TimeZone) -> Option<Schedule> {
         if let Some(cron) = &self.cron {
             let zone = match &self.zone {
@@ -114,7 +113,7 @@ impl SkillTiming {
         self.at.map(Schedule::At)
     }
 
-    /// The rule for slots that could not run in time.
+    /// Returns the rule for late slots.
     pub fn rule(&self) -> Rule {
         let window = i64::try_from(self.window_seconds).unwrap_or(i64::MAX);
         Rule {
@@ -123,28 +122,28 @@ impl SkillTiming {
         }
     }
 
-    /// Whether it fires at wall times of the host's zone.
+    /// Whether the skill fires at wall times of the host's zone.
     pub(crate) fn reads_host_zone(&self) -> bool {
         self.cron.is_some() && self.zone.is_none()
     }
 
-    /// Whether it fires once and then never again.
+    /// Whether the skill fires only once.
     pub fn is_one_shot(&self) -> bool {
         let is_by_event = self.event.is_some() || self.hook.is_some();
         self.cron.is_none() && self.every_minutes.is_none() && !is_by_event
     }
 
-    /// The event that fires it.
+    /// The event that fires the skill.
     pub fn event(&self) -> Option<SkillEvent> {
         self.event
     }
 
-    /// The hook that fires it.
+    /// The hook that fires the skill.
     pub fn hook(&self) -> Option<&str> {
         self.hook.as_deref()
     }
 
-    /// The only slot of a skill that waits for tools, if that was still to come when the skill was
+    /// Returns the only slot of a skill that waits for tools, if it was still to come when the skill was
     /// stored.
     pub fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
         let waits = row.standing.disabled == Some(DisabledReason::MissingTools);
@@ -152,10 +151,10 @@ impl SkillTiming {
         (at >= row.created_at).then_some(at)
     }
 
-    /// Where a skill stands that is enabled now: an interval begins to count, and what lies in the
-    /// past is over.
+    /// Returns the timeline of a skill that is enabled now: an interval starts to count, and past slots are
+    /// dropped.
     pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> Timeline {
-        // Whole seconds, so that what listings show is the instant itself.
+        // Whole seconds, so that listings show the exact instant.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let anchor = self.every_minutes.map(|_| second);
         let schedule = self.schedule(anchor, host);

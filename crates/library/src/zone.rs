@@ -1,7 +1,8 @@
-//! Schedules follow the zone of the host: a skill that names no zone fires at the wall time of the new one.
+//! Adjustment of schedules to the host's zone: a skill that names no zone fires at the wall time of the new
+//! one.
 //!
-//! The zone that slots were planned in is stored, so a change counts whether or not deft was up when it
-//! was made. Not here: the zone itself (`deft-base`), and slots that have come already.
+//! The zone in which slots were planned is stored, so a change takes effect even if deft was not running when
+//! it was made. Not here: the zone itself (`deft-base`), and slots that are due already.
 
 use deft_base::Error;
 use deft_model::Trigger;
@@ -17,15 +18,15 @@ use crate::timed::SkillTiming;
 const PLANNED_IN: &str = "planned_in_zone";
 
 impl Library {
-    /// Plans slots anew if the zone of the host is another one than that in which they were planned. Gives
-    /// back how many skills fire at another time.
+    /// Plans slots again if the zone of the host differs from that in which they were planned. Returns how
+    /// many skills fire at another time.
     pub async fn follow_zone(&self) -> Result<usize, Error> {
         let name = self.base.zone_name();
         let planned_in = self.store().setting(PLANNED_IN).await?;
         let changed = match planned_in.as_deref() {
             Some(planned_in) if planned_in == &*name => return Ok(0),
             Some(_) => self.plan_anew().await?,
-            // Slots of a store that does not know its zone stay as they are.
+            // A store without this setting keeps its slots.
             None => 0,
         };
         self.store().keep_setting(PLANNED_IN, &name).await?;
@@ -52,7 +53,7 @@ impl Library {
         }
         let mut count = 0;
         for some in changes.chunks(TOGETHER) {
-            // A skill that was changed at the same time was planned in the new zone.
+            // A skill that was changed at the same time is already planned in the new zone.
             let rows = self.store().change_skills(some.to_vec()).await?;
             count += rows.iter().flatten().count();
         }
@@ -63,7 +64,7 @@ impl Library {
     }
 }
 
-/// The next slot of a skill in a zone, if it is another one. A slot that has come already stays.
+/// Returns the next slot of a skill in a zone if it differs. A slot that is due already stays.
 fn moved(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Result<Option<Timeline>, Error> {
     let Some(timing) = SkillTiming::from_row(row)? else {
         return Ok(None);

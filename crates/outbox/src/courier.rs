@@ -1,7 +1,7 @@
-//! Carries messages from the outbox to people: at least once, with receipts, again after failures,
-//! and given up at some point with the reason kept.
+//! Delivery of notices from the outbox to people: at least once, with receipts, retried after failures, and
+//! finally abandoned with a stored reason.
 //!
-//! Where messages go is decided by each [`Channel`].
+//! Not here: where messages go. Each [`Channel`] decides that.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,30 +18,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Notice;
 
-/// What a channel answers: a receipt, or why it could not and when to try again.
+/// The result of a delivery: a receipt, or the failure and when to try again.
 pub type DeliveryResult = Result<String, DeliveryError>;
 
-/// A way to people.
+/// A way in which messages reach people.
 pub trait Channel: Send + Sync + 'static {
-    /// Hands a message over.
+    /// Delivers a message.
     fn deliver<'a>(
         &'a self,
         parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>>;
 }
 
-/// A message on its way.
+/// A notice that is being delivered.
 pub struct Parcel<'a> {
     /// The message.
     pub notice: &'a Notice,
-    /// The same for every try, so that a receiver may notice.
+    /// The idempotency key: the same for every try, so that a receiver can detect duplicates.
     pub key: &'a str,
     row: &'a NoticeRow,
     store: &'a dyn Store,
 }
 
 impl<'a> Parcel<'a> {
-    /// A message of the outbox, which keeps how much of it arrived.
+    /// Returns a parcel for a row of the outbox, which stores how many parts have arrived.
     pub fn new(notice: &'a Notice, key: &'a str, row: &'a NoticeRow, store: &'a dyn Store) -> Self {
         Self {
             notice,
@@ -51,48 +51,49 @@ impl<'a> Parcel<'a> {
         }
     }
 
-    /// Whether this is the first try; a try that could not be made at all does not count.
+    /// Whether this is the first try; tries that failed as `blocked` are not counted.
     pub fn is_first_try(&self) -> bool {
         self.row.attempts <= 1
     }
 
-    /// How many parts of the message arrived at earlier tries, where the receiver takes several.
+    /// Returns how many parts of the message have arrived in earlier tries, for a receiver that takes it in
+    /// parts.
     pub fn arrived(&self) -> usize {
         usize::try_from(self.row.parts).unwrap_or(usize::MAX)
     }
 
-    /// Remembers that so many parts have arrived in all. It is stored at once, because this try may
-    /// be cut off before it ends.
+    /// Stores that `parts` parts have arrived in total. Stored at once, because this try may be cut off
+    /// before it ends.
     pub async fn keep_arrived(&self, parts: usize) {
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
-        // A part that is sent twice is better than a message that ends in the middle.
+        // Sending a part twice is better than a message that ends in the middle.
         if let Err(error) = self.store.keep_parts(self.row.id, parts).await {
             tracing::warn!(notice = self.row.id, %error, "the number of delivered parts could not be stored");
         }
     }
 }
 
-/// Why a message did not arrive. A `blocked` failure means that no try was possible, because the channel
-/// is missing: it does not use up a try and is never the final result.
+/// Why a message did not arrive. A `blocked` failure means that no try was possible, because the channel is
+/// missing: it does not use up a try and is never the final result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryError {
-    /// What went wrong.
+    /// The failure.
     pub failure: Failure,
-    /// How long the receiver wants to be left alone.
+    /// How long the receiver asks to wait before the next try.
     pub retry_after: Option<Duration>,
 }
 
-/// Messages are carried so many at a time.
+/// Maximum number of messages in delivery at the same time.
 const TOGETHER: u32 = 16;
 
-/// How long a courier keeps a message for itself while it tries to send it.
+/// How long a message is reserved for the courier that took it.
 const TRY: SignedDuration = SignedDuration::from_secs(120);
 
-/// How long a try may take: it ends before another courier may take the message, and a channel that
-/// hangs does not delay other messages forever.
+/// Timeout of a try. It ends before another courier may take the message, and a channel that hangs does not
+/// delay other messages forever.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Waits between tries; after the last one a message is given up.
+/// Delays between tries; when they are used up, the message is abandoned.
 const LADDER: [SignedDuration; 8] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_secs(30),
@@ -108,19 +109,19 @@ const LADDER: [SignedDuration; 8] = [
 const LOOK_AGAIN: [SignedDuration; 2] =
     [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
 
-/// Messages that wait in the store to be sent.
+/// The notices in the store that have not been delivered yet.
 #[derive(Clone)]
 pub struct Outbox {
     base: Base,
 }
 
 impl Outbox {
-    /// The outbox of a store.
+    /// The outbox of the store of `base`.
     pub fn new(base: Base) -> Self {
         Self { base }
     }
 
-    /// Adds a message that belongs to no run; false if one with the same key was added before.
+    /// Adds a notice that belongs to no run. Returns false if the outbox already had one with the same key.
     pub async fn post(&self, key: impl Into<String>, notice: &Notice) -> Result<bool, Error> {
         let new = NewNotice {
             key: key.into(),
@@ -133,7 +134,7 @@ impl Outbox {
         Ok(added)
     }
 
-    /// Tries to send every message that is due. Says how many arrived.
+    /// Tries once to send every due notice. Returns how many arrived.
     pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
         let mut arrived = 0;
         loop {
@@ -150,8 +151,8 @@ impl Outbox {
         }
     }
 
-    /// Sends messages as they become due, until it is stopped; what is being sent then is sent first.
-    /// One that takes its time holds up only those that go to the same place.
+    /// Sends notices as they become due, until `stop` is cancelled; then waits for deliveries in flight. A
+    /// slow delivery delays only notices to the same receiver.
     pub async fn carry(
         &self,
         channel: &Arc<dyn Channel>,
@@ -189,14 +190,14 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes due messages, so that no other courier sends them meanwhile.
+    /// Takes at most `most` due notices and reserves them, so that no other courier sends them meanwhile.
     async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
         let now = self.base.now();
         let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
         Ok(self.base.store().take_notices(now, until, most).await?)
     }
 
-    /// Sends messages to one place, one after the other. Says where, and how many arrived.
+    /// Sends the notices of one receiver in order. Returns the receiver and how many arrived.
     async fn send(
         &self,
         line: Line,
@@ -215,7 +216,7 @@ impl Outbox {
         for row in rows {
             let now = self.base.now();
             if let Some(at) = silent_until.or_else(|| too_late(row, now)) {
-                // It was not tried, and is tried when its turn has come.
+                // Not tried, so that no try is used up; it becomes due again at `at`.
                 let error = "earlier messages to the same place took too long".to_owned();
                 let end = NoticeEnd::Later { at, error };
                 self.base.store().end_notice(row.id, end, now).await?;
@@ -275,23 +276,23 @@ impl Outbox {
 enum SendResult {
     Arrived,
     Failed,
-    /// The receiver wants to be left alone until then.
+    /// The receiver asks for no message before this time.
     Refused(Timestamp),
 }
 
-/// Messages to one place, in the order in which they were left.
+/// Notices to one receiver, oldest first.
 struct Line {
-    /// None where the place is the usual one: what is told there has no order.
+    /// `None` for the default receiver, where messages need no order.
     place: Option<String>,
     rows: Vec<NoticeRow>,
 }
 
-/// Messages that were taken. Those that name a place are sent there one after the other: parts of
+/// Notices that were taken from the store. Notices to a named receiver are sent one after the other: parts of
 /// two answers must not mix, and a chat reads from top to bottom.
 #[derive(Default)]
 struct Lines {
     waiting: Vec<Line>,
-    /// Receivers to which a task sends just now; tasks without a receiver are only counted.
+    /// Named receivers with a delivery in flight; deliveries to the default receiver are only counted.
     busy: Vec<String>,
     others: usize,
 }
@@ -312,7 +313,7 @@ impl Lines {
         }
     }
 
-    /// The lines whose places are free.
+    /// Removes and returns the lines whose receivers are free, and marks these as busy.
     fn begin(&mut self) -> Vec<Line> {
         let busy = &self.busy;
         let free = |line: &mut Line| !line.place.as_ref().is_some_and(|it| busy.contains(it));
@@ -339,8 +340,8 @@ impl Lines {
     }
 }
 
-/// When a message is due again that waited so long for others that its own try could outlast the time
-/// for which it is taken.
+/// Returns when to retry a notice that has waited so long that its own try could outlast its reservation;
+/// `None` if there is enough time.
 fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
     let patience = SignedDuration::try_from(PATIENCE).unwrap_or(TRY);
     let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
@@ -348,8 +349,8 @@ fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
     late.then_some(now)
 }
 
-/// The key of a message: the same for every try, and another one in every home. Its number alone
-/// would be used again by a new database, and a receiver would take its first message for an old one.
+/// Returns the idempotency key of a message: the same for every try, and different in every home. The row id
+/// alone would be reused by a new database, and a receiver would take its first message for a duplicate.
 fn key_of(row: &NoticeRow) -> String {
     let run = row.run.as_ref().map_or("", RunId::as_str);
     let at = row.at.as_nanosecond();
@@ -366,12 +367,12 @@ fn no_answer() -> DeliveryError {
     }
 }
 
-/// What follows a try that failed. A wrong address or token does not get better by waiting.
+/// Decides what follows a failed try. A wrong address or token is not retried.
 fn after_failure(row: &NoticeRow, undelivered: &DeliveryError, now: Timestamp) -> NoticeEnd {
     let failure = &undelivered.failure;
     let error = format!("{}: {}", failure.class, failure.message);
     if failure.blocked {
-        // The older a message, the longer the wait, so that waits grow without being counted.
+        // The wait grows with the age of the message, so that no counter is needed.
         let [least, most] = LOOK_AGAIN;
         let wait = now.duration_since(row.at).clamp(least, most);
         let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);

@@ -1,5 +1,5 @@
-//! Messages to people: what they say ([`Notice`]), where they wait ([`Outbox`]), and how they are
-//! handed to a [`Channel`].
+//! Messages to people: their content ([`Notice`]), their queue ([`Outbox`]), and the interface of the
+//! [`Channel`]s that deliver them.
 //!
 //! Not here: where messages go. The host brings the channels.
 

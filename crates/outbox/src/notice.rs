@@ -1,40 +1,40 @@
-//! Messages to people as values: text, subject and receiver.
+//! Notices as values: text, subject and receiver.
 //!
-//! They wait in the outbox of the store; `courier.rs` hands them over.
+//! They are queued in the outbox of the store; `courier.rs` delivers them.
 
 use deft_model::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// What a message is about.
+/// What a notice is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A skill said something with the `notify` tool.
+    /// A skill sent a message with the `notify` tool.
     Message,
-    /// A run has done its work.
+    /// A run succeeded.
     Completion,
     /// A run failed.
     Failure,
-    /// A run could not begin or go on, because something it needs is not there.
+    /// A run could not start or continue, because something it needs is missing.
     Blocked,
-    /// A run was cut off inside a step that must not be repeated unasked.
+    /// A run was cut off inside a step that must not be repeated without asking.
     Interrupted,
-    /// A skill was switched off after failures.
+    /// A skill was disabled after failures.
     Disabled,
-    /// What failed works again.
+    /// A skill or server that had failed works again.
     Recovery,
-    /// A run waits for the answer of a person.
+    /// A run waits for an answer.
     Question,
-    /// The answer to a message, for the chat it came from.
+    /// The answer to a chat message, for the chat it came from.
     Answer,
-    /// An agent was paused because it took too much.
+    /// An agent was paused because it exceeded a limit.
     Paused,
-    /// Something about deft itself has changed.
+    /// The health of deft itself has changed.
     Health,
 }
 
 impl Kind {
-    /// The kind of a message about the end of a run.
+    /// Returns the kind of a notice about a run that ended with `outcome`.
     pub fn from_outcome(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Blocked => Self::Blocked,
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// The word for it.
+    /// The name of the kind, as stored.
     pub fn word(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -67,31 +67,31 @@ impl Kind {
 /// A message to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// What it is about.
+    /// The kind.
     pub kind: Kind,
-    /// A heading.
+    /// The heading.
     pub title: String,
-    /// What is said.
+    /// The body.
     pub text: String,
-    /// The skill.
+    /// The skill that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
     /// The run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Where to; the default of the host when absent.
+    /// The receiver; `None` means the default of the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The question that it asks, if the receiver can answer at once.
+    /// The id of the approval that it asks for, if the receiver can answer directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
-    /// Whether a yes to that question may be for all calls of its tool.
+    /// Whether the answer may approve all calls of the tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
 }
 
 impl Notice {
-    /// A message about a run, for the people whom the host tells by default.
+    /// Returns a notice about a run, for the default receiver.
     pub fn about_run(kind: Kind, title: &str, text: String, skill: &str, run: &str) -> Self {
         Self {
             kind,
@@ -105,9 +105,9 @@ impl Notice {
         }
     }
 
-    /// The text that the store keeps.
+    /// Returns the notice as JSON, as the store keeps it.
     pub fn body(&self) -> String {
-        // Texts in a struct always serialize; the fallback keeps the promise without a panic.
+        // Text fields always serialize; the fallback avoids a panic.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
 }

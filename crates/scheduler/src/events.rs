@@ -1,9 +1,9 @@
-//! Skills that fire when something happens in deft (S0.83).
+//! Skills fired by events in deft (S0.83).
 //!
-//! What has happened is read from the store, once a minute and with every `deft tick`, so that an event
-//! counts whichever process was there when it happened. Each skill remembers up to where it was fired;
-//! the key of the run keeps two processes from firing it twice. Not here: keywords of messages, which
-//! fire nothing but put playbooks into prompts.
+//! Events are derived from the store, once a minute and with every `deft tick`, so an event counts no matter
+//! which process it happened in. The store keeps the last event that each skill was fired for; the key of the
+//! run prevents two processes from firing it twice. Not here: keywords of messages, which fire nothing but
+//! add playbooks to prompts.
 
 use deft_base::{Error, read_instant};
 use deft_engine::{Admission, EVENT, Fire};
@@ -13,20 +13,20 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Scheduler, readable_timing};
 
-/// How often it is looked up what has happened.
+/// Interval between checks for events.
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// A conversation has ended when nothing was said in it for so long.
+/// A conversation has ended after this much time without a message.
 const SILENCE: SignedDuration = SignedDuration::from_mins(15);
 
-/// How many of the newest conversations are looked at: those before are over, and known to be.
+/// How many of the newest conversations are checked; older ones have ended and were handled before.
 const NEWEST: u32 = 100;
 
-/// Conversations of skills, in which no person says anything.
+/// Prefix of the channels of skills; no person writes in these conversations.
 const OF_SKILLS: &str = "skill:";
 
 impl Scheduler {
-    /// Fires skills as things happen, until it is stopped.
+    /// Fires skills on events until cancelled.
     pub(crate) async fn watch_events(&self) -> Result<(), Error> {
         loop {
             let now = self.now();
@@ -61,7 +61,7 @@ impl Scheduler {
             match self.fire_event(&row, event, at).await {
                 Ok(run) => fired.extend(run),
                 Err(error @ Error::Store(_)) => return Err(error),
-                // It is tried again at the next look; other skills do not wait for it.
+                // The next check tries again; other skills are not delayed.
                 Err(error) => {
                     tracing::warn!(skill = %row.text.skill, %error, "an event did not fire it");
                 }
@@ -70,7 +70,7 @@ impl Scheduler {
         Ok(fired)
     }
 
-    /// Fires a skill for what happened up to an instant, unless it was fired for that.
+    /// Fires a skill for an event at `at`, unless it was fired for this event before.
     async fn fire_event(
         &self,
         row: &SkillRow,
@@ -99,7 +99,7 @@ impl Scheduler {
         })
     }
 
-    /// When the last of the conversations that have ended had its last message.
+    /// Returns the time of the last message in the conversation that ended last.
     async fn last_ended(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let newest = ConversationFilter {
             archived: true,

@@ -1,8 +1,8 @@
-//! The health report (S0.76): every six hours the checks of `deft doctor` are made and compared with the
-//! last report, and people are told what has changed.
+//! The health report (S0.76): every six hours the checks of `deft doctor` run, and people get a notice about
+//! the differences from the last report.
 //!
-//! The host brings the checks. What people know from elsewhere, such as an outage that a run has met,
-//! is not told again: one incident, one message. Not here: what is checked.
+//! The host provides the checks. Problems that other notices have reported, such as an outage that a run has
+//! met, are not reported again: one incident, one message. Not here: what is checked.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -15,47 +15,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::Scheduler;
 
-/// Where the store keeps the last report.
+/// Setting that holds the last report.
 const SETTING: &str = "health_report";
 
-/// Checks whose findings may be told by a message of their own, or are spoiled by a look ahead.
+/// Ids of checks whose problems other notices may already report, or whose result `deft tick --now` distorts.
 const FAILING: &str = "skills.failing";
-/// Nothing stops working because others can look inside the home; `deft doctor` tells.
+/// Not reported: nothing stops working when other users can read the home; `deft doctor` shows it.
 const PRIVATE: &str = "home.private";
 const CLOCK: &str = "clock.agrees";
 const SERVERS: &str = "servers.answer";
 const MODELS: &str = "models.answer";
 
-/// The checks of a host.
+/// The checks of the host.
 pub trait Checks: Send + Sync + 'static {
-    /// Makes all checks.
+    /// Runs all checks.
     fn check(&self) -> Pin<Box<dyn Future<Output = Result<Vec<Check>, Failure>> + Send + '_>>;
 }
 
-/// What one check found.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// Its stable name.
+    /// Its stable id.
     pub id: String,
-    /// What it is about, where a check is made of several things, such as the server.
+    /// The subject, such as a server, if the check covers several.
     #[serde(default)]
     pub subject: Option<String>,
     /// The verdict.
     pub status: CheckStatus,
-    /// What was found, in a sentence.
+    /// The finding, in one sentence.
     pub message: String,
-    /// What a person can do about it.
+    /// The remedy, if known.
     #[serde(default)]
     pub hint: Option<String>,
 }
 
-/// How a check ended.
+/// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckStatus {
-    /// It is as it should be.
+    /// The check passed.
     #[serde(rename = "ok")]
     Good,
-    /// It works, and something is worth knowing.
+    /// It works, with a remark.
     #[serde(rename = "note")]
     Note,
     /// It does not work.
@@ -63,31 +63,31 @@ pub enum CheckStatus {
     Bad,
 }
 
-/// The last report, as it is stored.
+/// The last report, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Report {
-    /// When the next one is due.
+    /// When the next report is due.
     next_at: Timestamp,
-    /// What does not work, by check and subject.
+    /// Problems by check and subject.
     bad: BTreeMap<String, Problem>,
 }
 
-/// Something that does not work.
+/// A failed check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Problem {
     message: String,
     hint: Option<String>,
-    /// The server that it is about.
+    /// The server that the problem is about.
     #[serde(default)]
     server: Option<String>,
-    /// The report has told people of it.
+    /// Whether a report has told people about it.
     told: bool,
-    /// People know of it from elsewhere.
+    /// Whether another notice has told people about it.
     #[serde(skip)]
     known: bool,
 }
 
-/// What has changed since the last report.
+/// Differences from the last report.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Changes {
     new: Vec<Problem>,
@@ -95,7 +95,7 @@ struct Changes {
 }
 
 impl Scheduler {
-    /// Makes health reports when they are due.
+    /// Makes health reports when they are due, until cancelled.
     pub(crate) async fn watch_health(&self) -> Result<(), Error> {
         loop {
             let next = self.report_health(self.now()).await?;
@@ -106,8 +106,8 @@ impl Scheduler {
         }
     }
 
-    /// Makes the health report, if it is due, and tells people what has changed. The first one is due
-    /// one interval after the first look. Says when the next one is due; never without checks.
+    /// Makes the health report if it is due, and sends a notice about the changes. The first report is due
+    /// one interval after the first call. Returns when the next report is due; `None` without checks.
     pub async fn report_health(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let every = self.engine.options().health_report;
         let every = every.and_then(|every| SignedDuration::try_from(every).ok());
@@ -121,7 +121,7 @@ impl Scheduler {
                 Ok(Some(report.next_at))
             }
             Some(last) if last.next_at <= limit => Ok(Some(last.next_at)),
-            // The first look; or a clock that was wrong has planned a report further ahead.
+            // No report yet, or a clock that was wrong has planned the next one too far ahead.
             last => {
                 let first = Report {
                     next_at: limit,
@@ -141,18 +141,18 @@ impl Scheduler {
         now: Timestamp,
     ) -> Result<Report, Error> {
         let found = checks.check().await;
-        // Messages and incidents use the clock, also where schedules are tried out at another time.
+        // Notices and incidents use the clock, even when schedules are tried out at another time.
         let (planned, now) = (now, self.now());
         let mut bad = self.problems(found, now).await?;
         let mut changes = compare(&last.bad, &mut bad);
         self.leave_out_known(&mut changes, now).await?;
-        // The message first: should this process end in between, the next report finds the same
-        // changes under the same key.
+        // Send the notice first: if this process ends before the report is stored, the next report finds the
+        // same changes and uses the same key.
         if let Some((title, text)) = changes.words() {
             let key = format!("health {}", last.next_at);
             self.tell_health(key, title, text, now).await?;
         }
-        // Runs that meet a server which was told of tell nothing more.
+        // Runs that meet a reported server send no further notice.
         for server in changes.new.into_iter().filter_map(|it| it.server) {
             let outage = Outage::Server(server);
             self.engine.incidents().report(&outage, now).await?;
@@ -165,7 +165,7 @@ impl Scheduler {
         Ok(report)
     }
 
-    /// What does not work. People know some of it already.
+    /// Returns the failed checks, marked as known if another notice reports them.
     async fn problems(
         &self,
         found: Result<Vec<Check>, Failure>,
@@ -203,7 +203,7 @@ impl Scheduler {
         Ok(bad)
     }
 
-    /// A server that a skill uses with success again was told of by that skill.
+    /// Drops solved problems that a skill has already reported by using the server with success.
     async fn leave_out_known(&self, changes: &mut Changes, now: Timestamp) -> Result<(), Error> {
         let mut solved = Vec::new();
         for problem in std::mem::take(&mut changes.solved) {
@@ -220,12 +220,12 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Whether people are told of a finding by a message of its own.
+    /// Whether another notice tells people about the finding.
     async fn is_told_elsewhere(&self, check: &Check, now: Timestamp) -> Result<bool, Error> {
         let subject = check.subject.clone().unwrap_or_default();
         match check.id.as_str() {
             FAILING | PRIVATE => Ok(true),
-            // `deft tick --now` settles slots ahead of the clock on purpose.
+            // `deft tick --now` decides slots ahead of the clock on purpose.
             CLOCK => Ok(self.engine.base().held_schedule_time().is_some()),
             SERVERS => {
                 self.engine
@@ -253,7 +253,7 @@ impl Scheduler {
     }
 }
 
-/// Compares two reports. New problems, and reported ones that are solved, are reported now.
+/// Compares two reports. New problems, and solved ones that were reported, are the changes.
 fn compare(last: &BTreeMap<String, Problem>, bad: &mut BTreeMap<String, Problem>) -> Changes {
     let mut changes = Changes::default();
     for (key, problem) in bad.iter_mut() {
@@ -275,7 +275,7 @@ fn compare(last: &BTreeMap<String, Problem>, bad: &mut BTreeMap<String, Problem>
 }
 
 impl Changes {
-    /// The heading and the text of the message; none if nothing has changed.
+    /// Returns the title and the text of the notice; `None` if nothing has changed.
     fn words(&self) -> Option<(String, String)> {
         let counts = [(self.new.len(), "new"), (self.solved.len(), "solved")];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -297,7 +297,7 @@ impl Changes {
     }
 }
 
-/// The first instant of the grid that lies ahead.
+/// Returns the first instant after `now` that is a multiple of `every` away from `slot`.
 fn next_on_grid(slot: Timestamp, every: SignedDuration, now: Timestamp) -> Timestamp {
     let passed = now.duration_since(slot).as_secs();
     let step = every.as_secs().max(1);

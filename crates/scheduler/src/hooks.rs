@@ -1,7 +1,7 @@
-//! Skills that fire when a hook takes a delivery.
+//! Skills fired by deliveries to hooks.
 //!
-//! A delivery fires every enabled skill that names its hook. The key of the run has the id of the delivery, so that a
-//! delivery that is sent again fires nothing. Not here: signatures, which are checked before a delivery gets here.
+//! A delivery fires every enabled skill that names its hook. The key of the run contains the id of the
+//! delivery, so a repeated delivery fires nothing. Not here: signatures, which are checked earlier.
 
 use deft_base::Error;
 use deft_engine::{Admission, EVENT, Fire};
@@ -10,29 +10,29 @@ use deft_store::{SkillFilter, SkillRow};
 
 use crate::{Scheduler, readable_timing};
 
-/// What another program sent.
+/// A delivery from another program.
 #[derive(Clone, Debug)]
 pub struct HookDelivery {
-    /// The hook that took it.
+    /// The hook that received it.
     pub hook: String,
-    /// What tells it from other deliveries to this hook.
+    /// Distinguishes it from other deliveries to this hook.
     pub key: String,
     /// Values by name. A skill gets those that it declares as inputs.
     pub values: Object,
 }
 
-/// A skill that a delivery fired, or did not.
+/// A skill that a delivery should fire, and the result.
 #[derive(Debug)]
 pub struct HookFire {
     /// The skill.
     pub skill: String,
-    /// The run, and whether it was there before.
+    /// The run, and whether it already existed.
     pub run: Result<(RunId, bool), Error>,
 }
 
 impl Scheduler {
-    /// Queues a run for each skill that waits for this hook. A skill that cannot take the delivery keeps no other one
-    /// from it.
+    /// Queues a run for each enabled skill that names this hook. A skill that cannot take the delivery does
+    /// not affect the others.
     pub async fn fire_hook(&self, delivery: &HookDelivery) -> Result<Vec<HookFire>, Error> {
         let by_event = SkillFilter {
             enabled: Some(true),
@@ -79,7 +79,7 @@ impl Scheduler {
     }
 }
 
-/// The values that a skill declares as inputs.
+/// Returns the values that a skill declares as inputs.
 fn declared(skill: &Skill, values: &Object) -> Object {
     let Body::Steps(workflow) = &skill.body else {
         return Object::new();

@@ -1,8 +1,8 @@
-//! When skills fire: slots that are due become runs, events fire skills, and health is watched.
+//! When skills fire: due slots become runs, events fire skills, and health is monitored.
 //!
-//! [`Scheduler`] stands above the engine: it decides what runs and when, the engine runs it. `ticker`
-//! decides about due slots, `serve` keeps the loops of a daemon. Not here: the maths of schedules
-//! (`deft-schedule`), driving runs, and where messages go.
+//! [`Scheduler`] sits above the engine: it decides what runs and when, the engine runs it. `ticker` decides
+//! about due slots, `serve` runs the loops of a daemon. Not here: the maths of schedules (`deft-schedule`),
+//! driving runs, and where messages go.
 
 mod events;
 mod health;
@@ -42,7 +42,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler that runs skills in this engine.
+    /// Returns a scheduler that runs skills in `engine`.
     pub fn new(engine: &Engine) -> Self {
         Self {
             engine: engine.clone(),
@@ -51,7 +51,7 @@ impl Scheduler {
         }
     }
 
-    /// The same with the checks of the host, for its health reports.
+    /// Sets the checks of the host, for health reports.
     #[must_use]
     pub fn with_checks(mut self, checks: Arc<dyn Checks>) -> Self {
         self.checks = Some(checks);
@@ -75,7 +75,7 @@ impl Scheduler {
     }
 }
 
-/// The timing of a skill. A damaged one is reported and stops only its own skill.
+/// Returns the timing of a skill. Unreadable timing is logged and disables only its own skill.
 fn readable_timing(row: &SkillRow) -> Option<SkillTiming> {
     SkillTiming::from_row(row).unwrap_or_else(|error| {
         tracing::error!(%error, "a skill does not fire");

@@ -1,13 +1,13 @@
-//! Lines of the log about runs: which ones ended, and which ones are resumed.
+//! Log lines about runs that ended or are resumed.
 
 use deft_engine::{CHAT_SKILL, Engine, run_view};
 use deft_model::{Outcome, RunId};
 use deft_store::RunRow;
 
-/// The most runs that one line names.
+/// The maximum number of runs that one line names.
 const MOST_NAMED: usize = 3;
 
-/// Logs the end of a run: its caller may be gone. An answer in a chat is no news.
+/// Logs the end of a run, because its caller may be gone. Successful chat answers are not logged.
 pub(crate) async fn log_end(engine: &Engine, row: &RunRow) {
     let (run, skill) = (&row.id, row.skill.as_str());
     let trace_id = engine.trace_id(run).await.map(|trace| trace.to_string());
@@ -27,7 +27,7 @@ pub(crate) async fn log_end(engine: &Engine, row: &RunRow) {
     }
 }
 
-/// Logs which interrupted runs are resumed, and where they are.
+/// Logs which interrupted runs are resumed, and their steps.
 pub(crate) async fn log_recovery(engine: &Engine, runs: &[RunId]) {
     let mut named = Vec::new();
     for run in runs.iter().take(MOST_NAMED) {
@@ -46,8 +46,8 @@ pub(crate) async fn log_recovery(engine: &Engine, runs: &[RunId]) {
     tracing::info!("resuming {} interrupted {noun}{named}", runs.len());
 }
 
-/// The skill of a run and the step that it is at: "countdown, step 3 of 5". The line is written without
-/// a run that cannot be read.
+/// Returns the skill of a run and its current step: "countdown, step 3 of 5". Returns `None` for a run that
+/// cannot be read; the line omits it.
 async fn describe(engine: &Engine, run: &RunId) -> Option<String> {
     let row = engine.store().run(run).await.ok()??;
     let detail = engine.show(&row).await.ok()?;

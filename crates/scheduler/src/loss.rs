@@ -1,7 +1,7 @@
-//! A store that this process must not use any more: its file was deleted or replaced.
+//! Loss of the store: its file was deleted or replaced, so this process must not use it any more.
 //!
-//! Another process may already use the file that is there now, so every slot and call from here on
-//! could be a second one. Not here: how the loss is noticed, which is the store's part.
+//! Another process may already use the new file, so every further slot and call could be a duplicate. Not
+//! here: detecting the loss, which the store does.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ pub(crate) struct StoreLoss {
 }
 
 impl StoreLoss {
-    /// Waits until the store is lost.
+    /// Waits until the store is lost, and returns the reason.
     pub(crate) async fn wait(&self) -> Error {
         loop {
             self.noted.cancelled().await;
@@ -26,7 +26,7 @@ impl StoreLoss {
         }
     }
 
-    /// Notes an error that means that the store is lost.
+    /// Records `error` if it means that the store is lost.
     pub(crate) fn note(&self, error: &Error) {
         if let Error::Store(reason @ deft_store::Error::FileChanged { .. }) = error {
             self.reason.get_or_init(|| reason.clone());

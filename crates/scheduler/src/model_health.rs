@@ -1,11 +1,10 @@
-//! Watches the servers of models that run on this machine or network (S0.68): one message when a server
-//! is gone, one when it is back.
+//! Monitoring of model servers on this machine or network (S0.68): one notice when a server is gone, one when
+//! it is back.
 //!
-//! Only models on this host or in its network are asked, once a minute, and only while a skill or a
-//! chat could want them. Models behind one address are one server, and one message. Asking costs
-//! nothing: no model is run. What is known is kept in the store, so that neither a restart nor
-//! `deft tick` repeats a message or a question. Not here: models of providers, whose failures are told
-//! by the runs that meet them.
+//! Only models on this host or in its network are pinged, once a minute, and only while a skill or a chat
+//! could use them. Models behind one address are one server, with one notice. A ping runs no model and costs
+//! nothing. The state is stored, so neither a restart nor `deft tick` repeats a notice or a ping. Not here:
+//! models of providers; runs report their failures.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,19 +19,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::Scheduler;
 
-/// How often a server is asked.
+/// Interval between pings.
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// Looks that are so little apart from a minute count as one.
+/// A ping may come this much earlier than `EVERY` after the last one.
 const SLACK: SignedDuration = SignedDuration::from_secs(5);
 
-/// How long it may take to answer.
+/// Timeout of a ping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// So often in a row it must have been silent: one that is busy or being restarted is not gone.
+/// Number of unanswered pings in a row after which a server counts as gone; a busy or restarting one may miss
+/// one.
 const SILENT: u32 = 2;
 
-/// A chat in which something was said so recently is open.
+/// A chat is open if its last message is at most this old.
 const OPEN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Models behind one address.
@@ -41,38 +41,38 @@ struct ModelServer {
     models: Vec<String>,
 }
 
-/// The state of a server, as it is stored.
+/// The state of a server, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Health {
     #[serde(default)]
     asked_at: Option<Timestamp>,
-    /// How often in a row it was silent.
+    /// Number of unanswered pings in a row.
     #[serde(default)]
     silent: u32,
     #[serde(default)]
     lost: Option<Loss>,
 }
 
-/// A server that is gone.
+/// An outage of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Loss {
     since: Timestamp,
     told: LossAlert,
 }
 
-/// Whether people know of a loss.
+/// Who has told people about an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum LossAlert {
-    /// They are to be told.
+    /// Not reported yet.
     NotYet,
     Here,
-    /// A run that met it has told them, and one that works again will.
+    /// A run that met the outage has reported it; a later run will report the recovery.
     ByRun,
 }
 
 impl Scheduler {
-    /// Asks the servers once a minute, as long as anything could want them.
+    /// Checks the servers once a minute, until cancelled.
     pub(crate) async fn watch_models(&self) -> Result<(), Error> {
         loop {
             let next = self.now().saturating_add(EVERY);
@@ -82,8 +82,8 @@ impl Scheduler {
         }
     }
 
-    /// Asks the servers of local models whether they are there, if anything could want them and none
-    /// has asked within the last minute, and tells people what has changed.
+    /// Pings the servers of local models, if a skill or chat could use them and no process has pinged them
+    /// within the last minute, and sends notices about changes.
     pub async fn check_models(&self) -> Result<(), Error> {
         let servers = self.local_servers();
         if servers.is_empty() || !self.needs_models().await? {
@@ -96,7 +96,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Whether the servers of local models are there, right now.
+    /// Pings every local model now, and returns the results.
     pub async fn ping_models(&self) -> Vec<(String, Result<(), Failure>)> {
         let models = self.local_servers().into_iter();
         let models = models.flat_map(|server| server.models);
@@ -125,7 +125,7 @@ impl Scheduler {
             .collect()
     }
 
-    /// Whether a skill could ask a model, or a person chats.
+    /// Whether a skill could ask a model, or a chat is open.
     async fn needs_models(&self) -> Result<bool, Error> {
         let snapshot = self.library().snapshot();
         let thinks = snapshot.skills().any(|loaded| {
@@ -177,8 +177,8 @@ impl Scheduler {
         health.asked_at = Some(now);
         match answered {
             Ok(()) => {
-                // The message first: should this process end in between, the next one finds the same
-                // loss and the same message, which is sent once.
+                // Send the notice first: if this process ends before the state is stored, the next one finds
+                // the same outage and adds the same notice, which is sent once.
                 if let Some(loss) = health.lost.take() {
                     self.tell_found(server, &loss, now).await?;
                 }
@@ -295,7 +295,7 @@ impl ModelServer {
     }
 }
 
-/// "model `a`", "models `a` and `b`".
+/// Names the models: "model `a`", "models `a` and `b`".
 fn names(models: &[String]) -> String {
     let quoted: Vec<String> = models.iter().map(|model| format!("`{model}`")).collect();
     match quoted.as_slice() {

@@ -1,8 +1,8 @@
-//! Skills that were to fire once, and whose time passed while they waited for tools.
+//! One-shot skills whose time passed while they waited for tools.
 //!
-//! Nothing comes after their only slot, so it must not pass in silence: it becomes a `missed` row, and
-//! people are told. A tool that may be on a server which could not be asked yet is waited for as long
-//! as the misfire window allows.
+//! No slot follows their only one, so it must not pass silently: it is stored as a `missed` row, and people
+//! get a notice. If a server that may have the tool could not be asked yet, the skill waits for the length of
+//! the misfire window.
 
 use deft_base::Error;
 use deft_engine::new_run_id;
@@ -15,11 +15,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Scheduler, TickReport, readable_timing};
 
-/// The shortest time between two looks.
+/// The shortest time between two checks.
 const MOMENT: SignedDuration = SignedDuration::from_secs(1);
 
 impl Scheduler {
-    /// Passes the slots of skills that have waited for tools too long. Says when to look again.
+    /// Stores the slots of skills that have waited for tools too long as missed. Returns when to check again.
     pub(crate) async fn miss_overdue(
         &self,
         now: Timestamp,
@@ -44,8 +44,8 @@ impl Scheduler {
         Ok(next)
     }
 
-    /// Stores the slot as missed. The skill is enabled first, because only an enabled skill has slots;
-    /// should this process end in between, the slot fires late and waits for its tools as a run.
+    /// Stores the slot as missed. The skill is enabled first, because only an enabled skill has slots; if
+    /// this process ends in between, the slot fires late and its run waits for the tools.
     async fn miss(
         &self,
         row: SkillRow,
@@ -93,7 +93,8 @@ impl Scheduler {
 }
 
 impl Scheduler {
-    /// The only slot of a skill that waits for tools, and until when it can still fire.
+    /// Returns the only slot of a skill that waits for tools, and the last instant at which it can still
+    /// fire.
     fn last_chance(&self, row: &SkillRow) -> Option<(Timestamp, Timestamp)> {
         let timed = readable_timing(row)?;
         let slot = timed.awaited(row)?;
@@ -116,7 +117,7 @@ impl Scheduler {
         }
     }
 
-    /// What a skill waited for.
+    /// Describes what a skill has waited for.
     fn lacks(&self, row: &SkillRow) -> String {
         let missing = self.library().missing(&row.text.required_tools);
         let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();

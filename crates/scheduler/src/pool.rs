@@ -1,6 +1,6 @@
-//! Where runs are driven: so many at once, and which late slots are among them.
+//! The pool that drives runs: a limited number at once, and the late slots among them.
 //!
-//! What is run there is decided elsewhere.
+//! Not here: which runs are driven.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,20 +12,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
-/// Where runs are driven: so many at once.
+/// Drives a limited number of runs at once.
 #[derive(Clone)]
 pub struct Pool {
     places: Arc<Semaphore>,
     pub(crate) tasks: TaskTracker,
-    /// Skills of which a late slot is being made up for.
+    /// Skills with a late slot that is running.
     late: Arc<Mutex<HashSet<i64>>>,
-    /// Late slots may be there that bring no run.
+    /// Whether late slots may remain that produce no run.
     sweeps: Arc<AtomicBool>,
     pub(crate) attention: Attention,
 }
 
 impl Pool {
-    /// A pool with so many places. Runs that wait are left for others to go on with.
+    /// Returns a pool that drives at most `places` runs at once. A run that waits is parked and frees its
+    /// place.
     pub fn new(places: usize) -> Self {
         Self {
             places: Arc::new(Semaphore::new(places)),
@@ -39,17 +40,17 @@ impl Pool {
         }
     }
 
-    /// A place, as soon as there is one.
+    /// Waits for a place. `None` if the pool is closed.
     pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).acquire_owned().await.ok()
     }
 
-    /// A place, if there is one now.
+    /// Returns a place if one is free now.
     pub(crate) fn try_place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
-    /// A place, if there is one in time.
+    /// Waits for a place until `deadline`; `None` if none became free.
     pub(crate) async fn place_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
         if let Some(place) = self.try_place() {
             return Some(place);
@@ -58,12 +59,12 @@ impl Pool {
         place.await.ok().flatten()
     }
 
-    /// Skills of which a late slot is being made up for.
+    /// Returns the skills with a late slot that is running.
     pub(crate) fn unfinished(&self) -> HashSet<i64> {
         self.late.lock().clone()
     }
 
-    /// Whether late slots may be there that bring no run.
+    /// Whether late slots may remain that produce no run.
     pub(crate) fn sweeps(&self) -> bool {
         self.sweeps.load(Ordering::Relaxed)
     }
@@ -72,7 +73,7 @@ impl Pool {
         self.sweeps.store(sweeps, Ordering::Relaxed);
     }
 
-    /// Waits until everything that is driven here has ended.
+    /// Waits until all runs in the pool have ended.
     pub async fn idle(&self) {
         self.tasks.close();
         self.tasks.wait().await;
@@ -80,7 +81,7 @@ impl Pool {
     }
 }
 
-/// A late slot that is being run, known while it is.
+/// Marks a skill as having a late slot that is running; dropping it removes the mark.
 pub(crate) struct Late {
     all: Arc<Mutex<HashSet<i64>>>,
     skill: i64,

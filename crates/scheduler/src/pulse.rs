@@ -1,8 +1,8 @@
-//! Notices a clock that does not agree with what happened: one that jumps while deft is up, one that
-//! stood still while it was not, and one that was ahead and left slots settled that are yet to come.
+//! Detection of a wrong clock: one that jumps while deft is up, one that disagrees with the newest run when
+//! deft starts, and one that was ahead and caused slots to be decided before their time.
 //!
-//! A host that slept looks like a clock that was set, so that what is said names both. Not here: doing
-//! anything about it. Slots are settled by the clock, and a person has to say that it was wrong.
+//! A host that slept looks like a clock that was set, so the messages name both. Not here: any correction.
+//! Slots are decided by the clock, and only a person can tell that it was wrong.
 
 use std::time::Duration;
 
@@ -13,32 +13,32 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Scheduler, readable_timing};
 
-/// The largest difference between clocks that is ignored.
+/// Differences between clocks up to this size are ignored.
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
 
-/// So much forward settles slots that people may miss.
+/// A forward jump or gap longer than this is reported, because people may miss the slots it skips.
 const FAR: SignedDuration = SignedDuration::from_hours(24);
 
-/// What the store says about the clock.
+/// How the store disagrees with the clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClockCheck {
-    /// When the newest run happened, if that lies in the future.
+    /// When the newest run began or ended, if that lies in the future.
     pub newest: Option<Timestamp>,
-    /// Skills that stand at a later slot than their next one.
+    /// Skills that have skipped slots which are still to come.
     pub ahead: Vec<Ahead>,
 }
 
-/// A skill whose slots are settled further than the clock has come.
+/// A skill whose slots were decided further than the clock has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
     /// The skill.
     pub skill: String,
-    /// Where it stands: it does not fire before.
+    /// Its stored next slot; it does not fire before.
     pub until: Timestamp,
 }
 
 impl Scheduler {
-    /// Compares the stored instant with the clock.
+    /// Compares the stored instants with the clock.
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
         let limit = self.now().saturating_add(SLACK);
         let limit = limit.unwrap_or(Timestamp::MAX);
@@ -62,7 +62,7 @@ impl Scheduler {
             let (Some(timing), Some(until)) = (timing, row.timeline.next_at) else {
                 continue;
             };
-            // What fires once stands where it was told to, or where its next try is.
+            // The next slot of a one-shot skill is its given time or its next try.
             if timing.is_one_shot() {
                 continue;
             }
@@ -81,7 +81,7 @@ impl Scheduler {
 }
 
 impl Scheduler {
-    /// When the newest run began or ended.
+    /// Returns when the newest run ended, or was admitted if it has not ended; `None` without runs.
     pub(crate) async fn last_sign(&self) -> Result<Option<Timestamp>, Error> {
         let newest = RunFilter {
             limit: Some(1),
@@ -93,7 +93,7 @@ impl Scheduler {
     }
 }
 
-/// The clock and how long this process has lived, when they were last looked at together.
+/// The clock and the running time of this process, read at the same moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pulse {
     now: Timestamp,
@@ -101,12 +101,12 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// The first look: what came before is known by the newest run, if there is one.
+    /// Takes the first reading. The newest run covers the time before it.
     pub(crate) fn new(now: Timestamp, lived: Duration) -> Self {
         Self { now, lived }
     }
 
-    /// Looks again, and says by how much the clock went further than time did.
+    /// Takes a reading, and returns how much further the clock has moved than real time since the last one.
     pub(crate) fn beat(&mut self, now: Timestamp, lived: Duration) -> SignedDuration {
         let passed = SignedDuration::try_from(lived.saturating_sub(self.lived));
         let passed = passed.unwrap_or(SignedDuration::MAX);
@@ -116,7 +116,8 @@ impl Pulse {
     }
 }
 
-/// What is to be said about a jump of the clock, after so many slots were settled as missed.
+/// The warning about a jump of the clock; `missed` slots were stored as missed after it. `None` if the jump
+/// is too small.
 pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
     if by > FAR {
         let by = words(by);
@@ -133,7 +134,8 @@ pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
     ))
 }
 
-/// What is to be said at the start, after so many slots were settled as missed.
+/// The warning about the clock at the start; `missed` slots were stored as missed. `None` if the clock agrees
+/// with the newest run.
 pub(crate) fn about_start(last: Timestamp, now: Timestamp, missed: u64) -> Option<String> {
     let gap = now.duration_since(last);
     if gap > FAR && missed > 0 {
@@ -161,7 +163,7 @@ fn slots(count: u64) -> String {
     }
 }
 
-/// A length of time in its largest unit, which is enough here.
+/// Formats a duration in its largest unit; more precision is not needed here.
 fn words(length: SignedDuration) -> String {
     let minutes = length.as_mins();
     match minutes {

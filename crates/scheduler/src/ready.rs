@@ -1,4 +1,4 @@
-//! Skills that wait for their tools, switched on once everything they need is there.
+//! Skills that wait for their tools, enabled once all of these are available.
 
 use deft_base::Error;
 use deft_model::{DisabledReason, Tier};
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 
 use crate::Scheduler;
 
-/// So many skills are switched on in one transaction.
+/// Number of skills enabled in one transaction.
 const TOGETHER: usize = 1000;
 
 impl Scheduler {
-    /// Lets skills fire that waited for tools, if all of them are there. For an agent that includes
-    /// a model: without one it could only wait, and it must not begin to cost unseen.
+    /// Enables skills that waited for tools, if all of these are available. An agent also needs a model:
+    /// without one it could only wait, and a model that appears later must not start to cost money unnoticed.
     pub async fn enable_ready(&self, now: Timestamp) -> Result<Vec<String>, Error> {
         let waiting = SkillFilter {
             disabled: Some(DisabledReason::MissingTools),
@@ -36,7 +36,7 @@ impl Scheduler {
         Ok(enabled)
     }
 
-    /// Whether a skill waits for tools.
+    /// Whether any skill waits for tools.
     pub(crate) async fn has_skills_without_tools(&self) -> Result<bool, Error> {
         let waiting = SkillFilter {
             disabled: Some(DisabledReason::MissingTools),
@@ -48,12 +48,12 @@ impl Scheduler {
 }
 
 impl Scheduler {
-    /// Whether the tools of a skill are there, and for an agent also its model.
+    /// Whether the tools of a skill are available, and for an agent also its model.
     fn is_ready(&self, row: &SkillRow) -> bool {
         !self.lacks_model(row) && self.library().missing(&row.text.required_tools).is_empty()
     }
 
-    /// Whether a model would run a skill, and there is none.
+    /// Whether a skill runs as an agent and no model is configured for it.
     pub(crate) fn lacks_model(&self, row: &SkillRow) -> bool {
         let thinks = row.text.tier == Tier::Agent;
         thinks && !self.engine.agents().has_model(&row.text.agent_id)

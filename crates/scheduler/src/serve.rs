@@ -1,9 +1,9 @@
-//! The loops of a daemon: decide slots when they come, drive due runs, resume interrupted ones, deliver
-//! messages, follow tools and files.
+//! The loops of a daemon: decide slots, drive due runs, resume interrupted ones, deliver notices, watch
+//! tools, models, events and health.
 //!
-//! Nothing here polls for work: loops sleep until the earliest instant that the store knows of, or
-//! until the bell rings. The bell is rung by this process, by a doorbell from outside, and by a
-//! cheap look at the version of the store.
+//! Nothing here polls for work: loops sleep until the earliest instant in the store, or until a bell rings.
+//! This process rings it, the doorbell of other processes rings it, and so does a cheap check of the version
+//! of the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,32 +21,35 @@ use crate::log_lines;
 use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Pool, Scheduler};
 
-/// How often the store is checked for writes of other processes.
+/// Interval of the check for writes by other processes.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// How often owners of leases are checked for life.
+/// Interval of the check for leases whose owner has died.
 const RECOVER: Duration = Duration::from_secs(10);
 
-/// How far ahead skills are made ready, so that at their instant nothing is left to prepare.
+/// How long before its slot a skill is loaded and compiled, so that nothing is left to prepare when it fires.
 const AHEAD: SignedDuration = SignedDuration::from_millis(500);
 
-/// So many are made ready at a time.
+/// Maximum number of skills prepared concurrently.
 const TOGETHER: usize = 64;
 
-/// Runs that end together are followed by one look at what waits for them.
+/// How long to wait after a bell, so that runs that end together cause one check for due runs.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// How often servers that announce no changes are asked again while skills wait for tools (S0.58).
+/// Interval at which servers are listed again while skills wait for tools, because some announce no changes
+/// (S0.58).
 const ASK_AGAIN: SignedDuration = SignedDuration::from_mins(10);
 
-/// After something went wrong a loop rests, so that a broken disk is not asked a thousand times.
+/// Delay before a failed loop restarts, so that a broken disk is not accessed thousands of times.
 const REST: Duration = Duration::from_secs(2);
 
 impl Scheduler {
-    /// Runs until it is told to stop, then lets what is going on come to an end within `grace`.
+    /// Runs all loops until `stop` is cancelled, then waits up to `grace` for running tasks to end.
     ///
-    /// A store whose file was deleted or replaced ends it at once, with an error: nothing that runs
-    /// could be recorded, and another process may fire the same slots.
+    /// # Errors
+    ///
+    /// If the file of the store was deleted or replaced. This returns at once: nothing that runs could be
+    /// recorded, and another process may fire the same slots.
     pub async fn serve(
         &self,
         pool: &Pool,
@@ -84,7 +87,7 @@ impl Scheduler {
         }
         loops.close();
         loops.wait().await;
-        // What does not end in time is left as a crash would leave it: the next start goes on.
+        // Runs that do not end in time are left as after a crash: the next start resumes them.
         if tokio::time::timeout(grace, pool.idle()).await.is_err() {
             tracing::warn!("runs were left unfinished; the next start resumes them");
         }
@@ -110,7 +113,7 @@ impl Scheduler {
                 tracing::warn!("{said}");
             }
             let next = if ticked.held_back {
-                // Those that are late go on when others of them are over, which rings the bell.
+                // Late slots continue when other late runs end, which rings the bell.
                 let soon = self.now().saturating_add(GLANCE);
                 Some(soon.unwrap_or(Timestamp::MAX))
             } else {
@@ -128,7 +131,7 @@ impl Scheduler {
         }
     }
 
-    /// Waits for a slot, and makes everything ready shortly before.
+    /// Waits until `next`, and prepares the skills of this slot shortly before.
     async fn prepare_for(&self, next: Timestamp, ready_for: &mut Option<Timestamp>) {
         let clock = self.clock();
         let mut slot = clock.wait_for(next);
@@ -143,7 +146,7 @@ impl Scheduler {
         slot.await;
     }
 
-    /// Reads and compiles what is about to fire. What goes wrong is told when it fires.
+    /// Loads and compiles the skills that are about to fire. Errors are reported when they fire.
     async fn make_ready(&self, next: Timestamp) {
         let until = next.saturating_add(AHEAD).unwrap_or(Timestamp::MAX);
         let Ok(rows) = self.store().due_skills(None, until, 2048).await else {
@@ -193,7 +196,7 @@ impl Scheduler {
         }
     }
 
-    /// Tools and models that appear let skills fire and runs go on.
+    /// Enables skills and wakes runs when tools or models appear.
     async fn follow_tools(&self) -> Result<(), Error> {
         let mut changes = self.engine.router().changes();
         loop {
@@ -219,8 +222,8 @@ impl Scheduler {
         }
     }
 
-    /// Asks servers again after a while if skills wait for tools: those that announce no changes would
-    /// not say that a tool is there now.
+    /// Waits, then asks servers for their tools again if skills wait for tools: some servers do not announce
+    /// changes.
     async fn ask_again(&self) -> Result<(), Error> {
         let clock = self.clock();
         let until = clock.now().saturating_add(ASK_AGAIN);
@@ -243,7 +246,8 @@ impl Scheduler {
         }
     }
 
-    /// Makes runs due again whose process is gone, and logs which. They are not driven here.
+    /// Frees the runs whose process is gone, so that they become due again, and logs them. Does not drive
+    /// them.
     pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
         let freed = self.engine.recover().await?;
         if !freed.is_empty() {
@@ -263,7 +267,7 @@ impl Scheduler {
     }
 }
 
-/// A loop that stays around.
+/// One loop of the daemon.
 enum Work {
     Schedules(Pool),
     Runs(Pool),
@@ -277,7 +281,7 @@ enum Work {
 }
 
 impl Work {
-    /// Goes on after whatever goes wrong.
+    /// Runs the loop, and restarts it after errors.
     async fn run(&self, scheduler: &Scheduler) {
         loop {
             let ended = match self {

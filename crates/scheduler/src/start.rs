@@ -1,6 +1,6 @@
-//! Runs that a program asks a daemon for: begun at once if there is a place for them.
+//! Runs that a client requests from a daemon: started at once if the pool has a free place.
 //!
-//! A run that gets no place is stored and waits for its turn, as every other run. Not here: slots (`ticker`).
+//! Otherwise the run is stored and queued like any other. Not here: slots (`ticker`).
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use tokio::sync::oneshot;
 use crate::log_lines;
 use crate::{Pool, Scheduler};
 
-/// A run that is stored.
+/// A run that was stored.
 pub struct StartedRun {
     /// The run.
     pub id: RunId,
-    /// Whether a run with its key was there already.
+    /// Whether a run with this key already existed.
     pub existing: bool,
-    /// The run once it is over or waits for something, or nothing if it could not be driven; none if it is not driven
-    /// here.
+    /// Receives the run when it has ended or is parked; closed without a value if it could not be driven.
+    /// `None` if it is not driven here.
     pub end: Option<oneshot::Receiver<RunRow>>,
 }
 
 impl Scheduler {
-    /// Stores a run and drives it in the pool. Returns as soon as it is stored; none if the process stops. The driver
-    /// keeps its events in `transcript`.
+    /// Stores a run and drives it in the pool. Returns as soon as it is stored; `None` if the process stops.
+    /// The driver keeps the events of the run in `transcript`.
     pub async fn start(
         &self,
         fire: Fire,
@@ -40,8 +40,8 @@ impl Scheduler {
             transcript,
             ..pool.attention.clone()
         };
-        // In a task of its own: a caller that gives up must not leave a run without a driver. In a box: a future of
-        // this size is copied several times on its way into a task.
+        // Spawned as a task: a caller that gives up must not leave a run without a driver. Boxed, because a
+        // future of this size is copied several times on its way into a task.
         pool.tasks.spawn(Box::pin(async move {
             let begun = scheduler.begin(fire, &task_pool, &attention).await;
             let leased = match begun {
@@ -84,7 +84,7 @@ impl Scheduler {
         }))
     }
 
-    /// Takes a place and the lease of the run, or stores the run for later.
+    /// Takes a place in the pool and the lease of the run; without a free place it stores the run as queued.
     async fn begin(
         &self,
         fire: Fire,

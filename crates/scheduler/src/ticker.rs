@@ -1,8 +1,6 @@
-//! One look at the schedules: what has come is settled, each slot under its own key, and what fires
-//! becomes runs.
+//! One tick of the schedules: decides all slots that have come, each under its own key, and fires runs.
 //!
-//! The clock is an argument. Deciding about slots is `deft-schedule`'s part, driving runs is not
-//! done here but handed to the [`Pool`].
+//! The clock is an argument. `deft-schedule` decides about slots; the [`Pool`] drives runs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,41 +23,40 @@ use crate::log_lines;
 use crate::pool::Late;
 use crate::{Pool, Scheduler, readable_timing};
 
-/// How many skills are looked at together.
+/// Number of skills read from the store at a time.
 const TOGETHER: u32 = 1024;
 
-/// How many skills with several late slots have a turn in one look.
+/// Maximum number of skills with several late slots that fire one of them in a tick.
 const TURNS: usize = 64;
 
-/// How long slots that have come together wait for drivers before they are stored as queued.
+/// How long the slots of a tick wait for places in the pool before they are stored as queued.
 const NEAR: Duration = Duration::from_secs(1);
 
-/// What one look did.
+/// What one tick did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TickReport {
-    /// Runs that were begun or queued.
+    /// Runs that were started or queued.
     pub fired: Vec<RunId>,
-    /// Slots that brought no run, with the name of their row and the outcome.
+    /// Slots that produced no run, each with the id of its row and the outcome.
     pub passed: Vec<(RunId, Outcome)>,
-    /// How many slots were missed; a row may stand for several.
+    /// Number of missed slots; one row may stand for several.
     pub missed: u64,
-    /// Skills that fire from now on, because what they need is there.
+    /// Skills that were enabled because their tools have become available.
     pub enabled: Vec<String>,
-    /// Late slots are left that wait for others to be over.
+    /// Whether late slots remain that wait for other late runs to end.
     pub held_back: bool,
-    /// When to look again, though no slot is due: a skill waits for tools past its time.
+    /// When to tick again although no slot is due: a one-shot skill waits for tools past its time.
     pub look_again: Option<Timestamp>,
 }
 
 impl Scheduler {
-    /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
-    /// of them are stored.
+    /// Decides every slot up to `now`. The pool drives the runs; this returns when all of them are stored.
     pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<TickReport, Error> {
         let mut ticked = TickReport::default();
         self.decide_slots(now, pool, &mut ticked).await?;
         ticked.enabled = self.enable_ready(now).await?;
         if !ticked.enabled.is_empty() {
-            // What was to fire once may have waited for its tools past its time.
+            // A one-shot skill may have waited for its tools past its time.
             self.decide_slots(now, pool, &mut ticked).await?;
         }
         ticked.look_again = self.miss_overdue(now, &mut ticked).await?;
@@ -75,7 +72,7 @@ impl Scheduler {
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
         let mut paced = LatePacing::default();
         loop {
-            // Slots that are on time never wait for those that are late.
+            // Slots on time never wait for late ones.
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
             if !due.is_empty() {
                 let SlotDecisions { passing, firing } = self.decide(due, now);
@@ -94,9 +91,9 @@ impl Scheduler {
         }
     }
 
-    /// Late slots that are settled now: all that bring no run, and as many that do as there is room
-    /// for. Each skill has one of these at a time, so that a night of downtime does not fill the
-    /// queue with all its slots.
+    /// Returns the late slots to decide now: all that produce no run, and as many that do as the pace allows.
+    /// Each skill gets one of the latter at a time, so that a night of downtime does not fill the queue with
+    /// all its slots.
     async fn late_slots(
         &self,
         late: Timestamp,
@@ -106,8 +103,8 @@ impl Scheduler {
     ) -> Result<SlotDecisions, Error> {
         let unfinished = pool.unfinished();
         let room = pace(unfinished.len());
-        // After downtime most slots may bring no run, and are settled many at a time. Those that
-        // wait for room are not read again and again.
+        // After downtime many late slots may produce no run; these are decided in bulk. Otherwise only as
+        // many rows are read as can start, so that slots that wait for room are not read repeatedly.
         let limit = if pool.sweeps() {
             TOGETHER
         } else {
@@ -120,15 +117,15 @@ impl Scheduler {
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
         let mut room = room.min(TURNS.saturating_sub(paced.fired.len()));
-        // Other processes make up for lost time too. Two that look in the same instant may begin
-        // their share each, and no more.
+        // Other processes run late slots too. Two that tick at the same instant may each start their share,
+        // but no more.
         if !free.is_empty() && room > 0 {
             let driven = self.store().late_running(LATE).await?;
             room = room.min(pace(usize::try_from(driven).unwrap_or(usize::MAX)));
         }
         paced.held_back = !waiting.is_empty() || free.len() > room;
         free.truncate(room);
-        // Others have no second late slot.
+        // Only skills with `misfire: all` can have a second late slot.
         let again = free.iter().filter(|(_, coming)| coming.queues);
         paced.fired.extend(again.map(|(row, _)| row.id));
         Ok(SlotDecisions {
@@ -137,7 +134,7 @@ impl Scheduler {
         })
     }
 
-    /// Begins the runs of slots, and waits until all of them are stored.
+    /// Starts the runs of slots, and waits until all of them are stored.
     async fn fire_all(
         &self,
         slots: Vec<(Arc<SkillRow>, NextSlot)>,
@@ -145,15 +142,14 @@ impl Scheduler {
         ticked: &mut TickReport,
     ) -> Result<(), Error> {
         let mut firing = FuturesUnordered::new();
-        // One patience for all: where runs are slow, the thousandth slot is stored as soon as the
-        // second.
+        // One deadline for all: if runs are slow, the thousandth slot is stored as soon as the second.
         let deadline = Instant::now() + NEAR;
         for (row, coming) in slots {
             let place = pool.place_by(deadline).await;
             firing.push(self.launch(row, coming, pool.clone(), place));
         }
         while let Some(fired) = firing.next().await {
-            // A task that is gone has told why.
+            // A task that ended without an answer has logged why.
             let Ok(fired) = fired else { continue };
             match fired? {
                 (SlotResult::Run(run), step) => {
@@ -167,7 +163,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Stores slots that bring no run.
+    /// Stores slots that produce no run.
     pub(crate) async fn pass(
         &self,
         steps: Vec<SlotStep>,
@@ -186,15 +182,15 @@ impl Scheduler {
         Ok(())
     }
 
-    /// People may be told something with these.
+    /// Rings the bell for messages if the steps contain notices.
     fn ring_for(&self, steps: &[SlotStep]) {
         if steps.iter().any(|step| step.notice.is_some()) {
             self.engine.base().bells().messages.notify_waiters();
         }
     }
 
-    /// Begins the run of a slot in the pool, and answers as soon as it is stored, together with
-    /// what was stored about slots before it.
+    /// Starts the run of a slot in the pool. The receiver gets the result as soon as the run is stored, with
+    /// the stored decisions about the slots before it.
     fn launch(
         &self,
         row: Arc<SkillRow>,
@@ -207,7 +203,7 @@ impl Scheduler {
         let step = coming.step.clone();
         let scheduler = self.clone();
         let tasks = pool.tasks.clone();
-        // In a box: a future of this size is copied several times on its way into a task.
+        // Boxed, because a future of this size is copied several times on its way into a task.
         tasks.spawn(Box::pin(async move {
             let mut place = place;
             let begun = scheduler
@@ -262,7 +258,7 @@ impl Scheduler {
                     let failure = Failure::new(FailureClass::Other, why);
                     return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
                 }
-                // The run says so, and what asks a model waits for the check.
+                // The run records why, and an agent's run tries the check again before it asks its model.
                 Err(why) => check_failed = Some(why),
             }
         }
@@ -278,7 +274,7 @@ impl Scheduler {
             check_failed,
             ..Fire::default()
         };
-        // The skill of the row and no other: a file may have the same name.
+        // Use the skill of this row, because a file may have the same name.
         let begun = if drive {
             self.engine.begin_pinned(fire, pinned, attention).await
         } else {
@@ -299,14 +295,14 @@ impl Scheduler {
         }
     }
 
-    /// The slot has its row already, from before the clock was set back or the skill was made
-    /// anew: the skill moves on.
+    /// Advances the skill past a slot that already has a row, from before the clock was set back or the skill
+    /// was created anew.
     async fn go_past(&self, coming: NextSlot) -> Result<SlotStart, Error> {
         self.store().pass_slots(vec![coming.step]).await?;
         Ok(SlotStart::Stored(SlotResult::Gone))
     }
 
-    /// A slot that cannot become a run has failed, and says why.
+    /// Stores a slot that cannot become a run as failed, with the reason.
     async fn refuse(
         &self,
         row: &SkillRow,
@@ -364,15 +360,15 @@ impl TickReport {
     }
 }
 
-/// What one look knows of late slots.
+/// State of one tick about late slots.
 #[derive(Default)]
 struct LatePacing {
-    /// Skills that had their turn.
+    /// Skills that have fired a late slot in this tick.
     fired: HashSet<i64>,
     held_back: bool,
 }
 
-/// What became of a slot that was to fire.
+/// The result of a slot that should fire.
 enum SlotResult {
     Run(RunId),
     Passed(SlotStep),
@@ -385,24 +381,24 @@ enum SlotStart {
     Stored(SlotResult),
 }
 
-/// What comes next for a skill.
+/// The decision about the slots of a skill.
 struct NextSlot {
     slot: Option<Timestamp>,
     late: bool,
-    /// Late slots of `misfire: all` wait for each other.
+    /// Whether the skill has `misfire: all`, so that its late slots run one after the other.
     queues: bool,
     preflight: bool,
     step: SlotStep,
 }
 
-/// Late slots of `misfire: all` wait for each other whatever the skill says; the one that is on time
-/// waits behind them, unless the skill says otherwise.
+/// Returns the overlap rule that overrides the skill's. Late slots of `misfire: all` always queue; the slot
+/// on time queues behind them, unless the skill sets a rule.
 fn overlap(coming: &NextSlot, policy: &Policy) -> Option<Overlap> {
     let waits = coming.queues && (coming.late || policy.overlap.is_none());
     waits.then_some(Overlap::Queue)
 }
 
-/// A skill with unreadable timing has no slots.
+/// Returns a step that ends the timeline of a skill with unreadable timing.
 fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
     SlotStep {
         id: row.id,
@@ -416,7 +412,7 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
     }
 }
 
-/// What is to be done about slots that have come.
+/// The decisions about the slots of several skills.
 #[derive(Default)]
 struct SlotDecisions {
     passing: Vec<SlotStep>,
@@ -447,7 +443,7 @@ impl Scheduler {
     }
 }
 
-/// Decides about the slots of a skill; none if its timing cannot be read.
+/// Decides about the slots of a skill; `None` if its timing cannot be read.
 fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
     let timed = readable_timing(row)?;
     let schedule = timed.schedule(row.timeline.anchor, zone)?;

@@ -1,28 +1,28 @@
-//! Who asks: the token of a request, and what it allows.
+//! Authentication and authorisation: the token of a request and its scope.
 
 use axum::http::{HeaderMap, Uri, header};
 use deft_service::tokens::TokenId;
 use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 
-/// Who sends a request.
+/// The sender of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// The name of the token.
+    /// Name of the token.
     pub(crate) name: String,
-    /// What the token allows.
+    /// Scope of the token.
     pub(crate) scope: Scope,
-    /// Its token.
+    /// Id of the token.
     pub(crate) token: TokenId,
 }
 
 impl Caller {
-    /// Who asks, as records name it.
+    /// Returns the caller's name as stored in records.
     pub(crate) fn by(&self) -> String {
         format!("api ({})", self.name)
     }
 
-    /// Refuses what the token does not allow.
+    /// Fails unless the token has the scope `needed`.
     pub(crate) fn check(&self, needed: Scope) -> Done<()> {
         if self.scope >= needed {
             return Ok(());
@@ -34,7 +34,8 @@ impl Caller {
     }
 }
 
-/// The token of a request: its header, or `?token=` for browsers, which cannot set headers of a WebSocket.
+/// Returns the token of a request: from the header, or from `?token=` for a WebSocket, whose headers browsers
+/// cannot set.
 pub(crate) fn token(headers: &HeaderMap, uri: &Uri) -> Done<String> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let text = value.to_str().unwrap_or_default();
@@ -61,7 +62,7 @@ pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
     upgrade.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
-/// The failure of a request without a valid token.
+/// Creates the failure of a request without a valid token.
 pub(crate) fn unauthorized(message: &str) -> Failure {
     let hint = "send `Authorization: Bearer TOKEN`; the file `token` in the home has the token";
     Failure::input("unauthorized", message).hint(hint)

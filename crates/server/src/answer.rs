@@ -1,26 +1,26 @@
-//! What a handler answers.
+//! Results of handlers.
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, StatusCode};
 use deft_wire::{Done, Failure};
 use serde::Serialize;
 
-/// A reply before it is sent.
+/// A response before it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) body: Bytes,
-    /// Whether it reports a failure.
+    /// Whether the response reports a failure.
     pub(crate) is_problem: bool,
-    /// Its tag, where that is known already.
+    /// The `ETag`, if already computed.
     pub(crate) tag: Option<HeaderValue>,
 }
 
-/// Most replies are shorter; a buffer that grows is copied each time.
+/// Initial capacity of a response body. Most bodies are shorter; a growing buffer is copied each time.
 const USUAL: usize = 4096;
 
 impl Answer {
-    /// A document.
+    /// Serializes `body` as JSON.
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Done<Self> {
         let mut text = Vec::with_capacity(USUAL);
         serde_json::to_writer(&mut text, body).map_err(|problem| {

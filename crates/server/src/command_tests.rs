@@ -1,5 +1,5 @@
-//! Every command of the command line has a request of this API, or a reason why not. `docs/cli.md` lists the commands;
-//! a test of the command line keeps it current.
+//! Checks that every command of the command line has a request in this API, or a reason why not.
+//! `docs/cli.md` lists the commands; a test of the command line keeps it current.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::openapi::document;
 use crate::routes::table;
 
-/// What stands for a command.
+/// Counterpart of a command in the API.
 enum Counterpart {
-    /// These requests.
+    /// Requests that do the same.
     Requests(&'static [&'static str]),
-    /// None, for this reason.
+    /// No request, for this reason.
     None(&'static str),
 }
 
@@ -220,7 +220,7 @@ const COMMANDS: &[(&str, Counterpart)] = &[
     ("up", Left("it is the daemon that serves this API")),
 ];
 
-/// The commands of the reference that do something themselves, as their usage says.
+/// Returns the commands in the reference that do something themselves, unlike command groups.
 fn commands() -> BTreeSet<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let text = std::fs::read_to_string(path).unwrap();
@@ -234,7 +234,7 @@ fn commands() -> BTreeSet<String> {
     pages.map(name).collect()
 }
 
-/// Every request of the document, as `METHOD /path`.
+/// Returns every request in the OpenAPI document, as `METHOD /path`.
 fn requests() -> BTreeSet<String> {
     let document = document(&table());
     let paths = document["paths"].as_object().unwrap();

@@ -1,4 +1,4 @@
-//! What every request can reach.
+//! State shared by all requests.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -26,16 +26,16 @@ use crate::replies::Replies;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// What the configuration allows clients.
+/// Configured limits for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The longest that a client may take to send the head or the body of a request.
+    /// Maximum time that a client may take to send the head or the body of a request.
     pub(crate) request_timeout: Duration,
-    /// The most connections at once.
+    /// Maximum number of connections at once.
     pub(crate) connections: usize,
 }
 
-/// The server and the daemon it lives in.
+/// The server and the daemon that it runs in.
 pub(crate) struct Server {
     pub(crate) app: Arc<App>,
     pub(crate) workspace: Workspace,
@@ -49,37 +49,37 @@ pub(crate) struct Server {
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) limits: Limits,
     pub(crate) hooks: HookBook,
-    /// Places for deliveries that are being received.
+    /// Permits for receiving deliveries of hooks.
     pub(crate) deliveries: Arc<Deliveries>,
     /// Places for deliveries that block a thread, apart from those of requests: a slow keyring delays deliveries only.
     pub(crate) delivery_threads: Semaphore,
-    /// Places for requests that block a thread.
+    /// Permits for requests that block a thread.
     pub(crate) threads: Semaphore,
-    /// Places for clients of the feed.
+    /// Permits for clients of the feed.
     pub(crate) feeds: Arc<Semaphore>,
-    /// The service behind `/mcp`, once a client has asked for it.
+    /// The service behind `/mcp`, created on the first request.
     pub(crate) mcp: OnceLock<McpService>,
-    /// The figures of the daemon.
+    /// Metrics of the daemon.
     pub(crate) metrics: Arc<Metrics>,
     /// Whether `/metrics` needs no token.
     pub(crate) has_open_metrics: bool,
-    /// Told when the daemon stops.
+    /// Cancelled when the daemon begins to stop.
     pub(crate) stop: CancellationToken,
-    /// Told when no run is under way any more.
+    /// Cancelled when no run is in progress any more.
     pub(crate) drained: CancellationToken,
 }
 
-/// The most requests that block a thread at once.
+/// Maximum number of requests that block a thread at once.
 pub(crate) const THREADS: usize = 32;
 
 /// The most deliveries that block a thread at once.
 pub(crate) const DELIVERY_THREADS: usize = 8;
 
-/// The most clients of the feed at once.
+/// Maximum number of feed clients at once.
 pub(crate) const FEEDS: usize = 2_000;
 
 impl Server {
-    /// Does something that blocks, on a thread that may be blocked.
+    /// Runs blocking `work` on a thread where blocking is allowed, after waiting for a permit.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Done<T> + Send + 'static,

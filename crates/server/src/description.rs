@@ -1,14 +1,14 @@
-//! The description of a request in the OpenAPI document.
+//! Description of a request in the OpenAPI document.
 //!
-//! The document is a file of this crate, `openapi.json`, and a test compares it with what the types of `wire` say. So
-//! only tests make schemas: in the binary they would be half a megabyte of code that runs once.
+//! The document is a file in this crate, `openapi.json`, and a test compares it with the types of `wire`.
+//! Therefore only tests generate schemas: in the binary, that code would take half a megabyte and run once.
 
 use schemars::JsonSchema;
 
 #[cfg(test)]
 pub(crate) use self::shapes::{Shape, shape};
 
-/// The words and shapes of a request.
+/// Summary and JSON types of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
     #[cfg(test)]
@@ -19,10 +19,10 @@ pub(crate) struct Description {
     pub(crate) body: Option<Shape>,
     #[cfg(test)]
     pub(crate) reply: Shape,
-    /// The statuses of success.
+    /// Success statuses.
     #[cfg(test)]
     pub(crate) statuses: &'static [u16],
-    /// The document of a reply with status 422, where that is more than a problem.
+    /// Body of a response with status 422, if it can be more than a problem.
     #[cfg(test)]
     pub(crate) refusal: Option<Shape>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Description {
     )
 )]
 impl Description {
-    /// A request with a query, a body and a reply.
+    /// Describes a request with a query, a body and a response.
     pub(crate) fn new<Q, B, R>(summary: &'static str, statuses: &'static [u16]) -> Self
     where
         Q: JsonSchema + 'static,
@@ -60,7 +60,7 @@ impl Description {
         }
     }
 
-    /// The same with these statuses of success.
+    /// Replaces the success statuses.
     pub(crate) fn with_statuses(mut self, statuses: &'static [u16]) -> Self {
         #[cfg(test)]
         {
@@ -69,7 +69,7 @@ impl Description {
         self
     }
 
-    /// The same with a document for what was tried and failed.
+    /// Sets the body of a response with status 422, for operations that were tried and failed.
     pub(crate) fn with_refusal<R: JsonSchema>(mut self) -> Self {
         #[cfg(test)]
         {
@@ -88,10 +88,10 @@ mod shapes {
 
     use crate::route::Nothing;
 
-    /// Describes a type in the document.
+    /// Generates the schema of a type.
     pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-    /// The shape of a query or a body; none if there is none.
+    /// Returns the schema generator of a query or a body; `None` for [`Nothing`].
     pub(crate) fn shape<T: JsonSchema + 'static>() -> Option<Shape> {
         let is_nothing = TypeId::of::<T>() == TypeId::of::<Nothing>();
         (!is_nothing).then_some(|generator: &mut SchemaGenerator| T::json_schema(generator))

@@ -1,4 +1,5 @@
-//! From an HTTP request to a row of the table: its scope, its key, its body within limits, and the reply.
+//! Dispatch of HTTP requests to routes: checks the scope, reads the idempotency key and the body within
+//! limits, and builds the response.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -23,13 +24,13 @@ use crate::reply;
 use crate::request_id::RequestId;
 use crate::route::{RawCall, Retention, Route, Verb};
 
-/// The largest body of a request.
+/// Maximum size of a request body, in bytes.
 pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// The longest key.
+/// Maximum length of an idempotency key.
 const MAX_KEY: usize = 255;
 
-/// Carries a request out as its row says.
+/// Handles a request with its route.
 pub(crate) async fn dispatch(
     server: Arc<Server>,
     route: Arc<Route>,
@@ -78,7 +79,8 @@ async fn carry_out(
     match key.filter(|_| retention != Retention::None) {
         Some(key) => {
             let work = (route.handler)(raw);
-            // It is carried out and kept even if the client is gone before.
+            // A separate task, so that the request is completed and its reply stored even if the client
+            // disconnects.
             let kept = tokio::spawn(async move {
                 let key = format!("{place} {key}");
                 server.replies.once(&key, &body, retention, work).await
@@ -104,13 +106,13 @@ async fn params(request: &mut Request) -> Done<Vec<(String, String)>> {
         .collect())
 }
 
-/// The headers of W3C trace context. Wrong ones are none, as the rules say.
+/// Parses the headers of W3C trace context. Invalid headers count as absent, as the specification requires.
 fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     TraceContext::parse(text("traceparent")?, text("tracestate")).ok()
 }
 
-/// The header `Idempotency-Key`.
+/// Reads the header `Idempotency-Key`.
 fn key(headers: &HeaderMap) -> Done<Option<String>> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(None);
@@ -123,7 +125,7 @@ fn key(headers: &HeaderMap) -> Done<Option<String>> {
     Ok(Some(text.to_owned()))
 }
 
-/// The body, which has to be JSON.
+/// Reads the body, which must be empty or JSON.
 async fn body(request: Request, time: Duration) -> Done<Bytes> {
     let is_json = is_json(request.headers());
     let body = read_body(request, MAX_BODY, time).await?;
@@ -135,7 +137,7 @@ async fn body(request: Request, time: Duration) -> Done<Bytes> {
     Ok(body)
 }
 
-/// A body within limits of size and time.
+/// Reads a body of at most `most` bytes within `time`.
 pub(crate) async fn read_body(request: Request, most: usize, time: Duration) -> Done<Bytes> {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
@@ -164,7 +166,7 @@ fn too_large(most: usize) -> Failure {
     Failure::input("body_too_large", message).hint("send less, or name a file in the inputs")
 }
 
-/// The reply. A client that has it already gets no body.
+/// Builds the response. A client that already has the same content gets no body.
 fn respond(answer: Answer, is_read: bool, known: Option<&HeaderValue>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = answer.status;
@@ -193,7 +195,7 @@ pub(crate) fn tag(body: &[u8]) -> Option<HeaderValue> {
     let mut text = String::with_capacity(36);
     text.push_str("W/\"");
     for byte in &digest[..16] {
-        // A text takes everything that is written to it.
+        // Writing to a string cannot fail.
         let _written = write!(text, "{byte:02x}");
     }
     text.push('"');

@@ -1,5 +1,5 @@
-//! What every request passes: its id, the host and origin, the token, the rate. The reply gets its headers here, and
-//! the log its line. Addresses are logged without their query, which may have a token.
+//! Middleware for every request: assigns an id, checks the host, the origin, the token and the rate, sets
+//! common headers, and logs. Logged addresses omit the query, which may contain a token.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,14 +20,14 @@ use crate::rate::RequestKind;
 use crate::request_id::{HEADER, RequestId};
 use crate::{hooks, metrics, reply, revocation};
 
-/// Pages that need no token.
+/// Paths that need no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The status in the audit log of a request whose client did not wait for the reply.
+/// Status in the audit log for a client that disconnected before the response.
 const CLIENT_GONE: u16 = 499;
 
-/// A request that could change something. It is logged when it is over, also if its client is gone before: it may have
-/// taken effect all the same.
+/// A request that may change something. It is logged on drop, and therefore even if the client disconnects
+/// early: it may have taken effect nevertheless.
 struct AuditedRequest<'a> {
     server: &'a Server,
     entry: AuditEntry,
@@ -39,7 +39,7 @@ impl Drop for AuditedRequest<'_> {
     }
 }
 
-/// Lets a request through, or answers it with a problem.
+/// Passes a request on if it is admitted; otherwise responds with a problem.
 pub(crate) async fn guard(
     State(server): State<Arc<Server>>,
     Extension(peer): Extension<Peer>,
@@ -101,7 +101,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
         return Ok(unnamed("anyone"));
     }
     if uri.path().starts_with(hooks::PREFIX) {
-        // Each address has its own bucket, so that a stranger does not keep deliveries of others out.
+        // Each IP address has its own bucket, so one sender cannot block the deliveries of others.
         let sender = format!("hook {}", peer.0.ip());
         server.rate.check(&sender, RequestKind::WithoutToken, now)?;
         return Ok(unnamed("hook"));
@@ -131,7 +131,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     Ok(caller)
 }
 
-/// A caller without a token.
+/// Creates a caller without a token.
 fn unnamed(name: &str) -> Caller {
     Caller {
         name: name.to_owned(),
@@ -144,12 +144,12 @@ fn is_read(method: &Method) -> bool {
     method == Method::GET || method == Method::HEAD
 }
 
-/// While the daemon stops, that it cannot be asked is no news.
+/// Whether the response is a 503 from a stopping daemon, which is not logged.
 fn is_expected(server: &Server, response: &Response<Body>) -> bool {
     server.stop.is_cancelled() && response.status() == StatusCode::SERVICE_UNAVAILABLE
 }
 
-/// Changes and faults are worth a line; reading is not, unless every detail is wanted.
+/// Logs a request: server errors as errors, changes as info, reads only at debug level.
 fn log(method: &Method, path: &str, response: &Response<Body>, id: &RequestId, begun: Instant) {
     let status = response.status().as_u16();
     let ms = begun.elapsed().as_millis();

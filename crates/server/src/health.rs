@@ -1,4 +1,4 @@
-//! `/healthz` and `/readyz`: whether the process lives, and whether it can work. They need no token and tell nothing
+//! `/healthz` and `/readyz`: liveness and readiness of the daemon. They need no token and reveal nothing
 //! else.
 
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use deft_wire::listener::HealthView;
 use crate::context::Server;
 use crate::reply;
 
-/// The process answers.
+/// Liveness: succeeds whenever the process can respond.
 pub(crate) async fn healthz() -> Response<Body> {
     reply::json(StatusCode::OK, &health(Vec::new()))
 }
 
-/// The store answers, the scheduler runs, and the daemon is not about to stop. A daemon that waits for runs to end
-/// answers this until they have.
+/// Readiness: succeeds if the store responds, the scheduler runs, and the daemon is not stopping. A stopping
+/// daemon responds to this until its runs have ended.
 pub(crate) async fn readyz(State(server): State<Arc<Server>>) -> Response<Body> {
     let mut reasons = deft_service::status::obstacles(&server.app).await;
     if server.stop.is_cancelled() {

@@ -1,4 +1,5 @@
-//! `POST /hooks/NAME`: signed deliveries of other programs. They carry no token; their signature says who sent them.
+//! `POST /hooks/NAME`: signed deliveries from other programs. They carry no token; the signature
+//! authenticates the sender.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +17,13 @@ use crate::dispatch::read_body;
 use crate::reply;
 use crate::request_id::RequestId;
 
-/// Where all hooks are.
+/// Path prefix of all hooks.
 pub(crate) const PREFIX: &str = "/hooks/";
 
-/// The largest delivery. Its sender is not known before all of it is here.
+/// Maximum size of a delivery in bytes. The sender is authenticated only after the whole body has arrived.
 const LARGEST: usize = 1024 * 1024;
 
-/// Takes a delivery.
+/// Handles a delivery.
 pub(crate) async fn receive(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
@@ -62,7 +63,7 @@ async fn take(
         .await
 }
 
-/// The headers that are texts. One that was sent twice could mean two things, so it is left out.
+/// Returns the headers that are text. A header that was sent twice is ambiguous and left out.
 fn headers(all: &HeaderMap) -> BTreeMap<String, String> {
     let read = all.keys().filter_map(|name| {
         let mut values = all.get_all(name).iter();

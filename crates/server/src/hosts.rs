@@ -1,21 +1,21 @@
-//! Which names a request may use for this machine. A page of a stranger whose name leads here (DNS rebinding) is
-//! refused, and so is a page of another origin.
+//! Host and origin checks. They refuse pages of foreign sites whose host name resolves to this machine (DNS
+//! rebinding), and pages of other origins.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 use deft_service::daemon::ServerConfig;
 use deft_wire::{Done, Failure};
 
-/// Names of this machine that every listener accepts.
+/// Host names of this machine that every listener accepts.
 pub(crate) const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The names that a request may use.
+/// Host names that a request may use.
 pub(crate) struct AllowedHosts {
     configured: Vec<String>,
 }
 
 impl AllowedHosts {
-    /// The names of this machine, the one in `server.listen`, and those in `server.hosts`.
+    /// Accepts the loopback names, the host in `server.listen`, and the names in `server.hosts`.
     pub(crate) fn new(config: &ServerConfig) -> Self {
         let listen = config.listen.as_str();
         let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
@@ -25,12 +25,12 @@ impl AllowedHosts {
         }
     }
 
-    /// The names in the configuration.
+    /// Returns the configured names.
     pub(crate) fn configured(&self) -> &[String] {
         &self.configured
     }
 
-    /// Refuses a request for another host or from a page of another origin.
+    /// Fails for a request to another host or from a page of another origin.
     pub(crate) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Done<()> {
         let host = self.host(headers)?;
         let same = uri.authority().is_none_or(|named| is_same(named, &host));

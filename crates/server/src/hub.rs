@@ -1,4 +1,4 @@
-//! The one reader of the store for all clients.
+//! The task that reads new events from the store for all feed clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,23 +12,23 @@ use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How many events a client may fall behind before it has to read the store again.
+/// Number of events that a client may fall behind before it has to read the store again.
 const BUFFER: usize = 1024;
 
-/// The shortest time between two looks: with many clients and many events, each client gets several events with one
-/// write. An event that comes alone is handed out at once.
+/// Minimum time between two reads of the store. With many clients and events, each client gets several events
+/// per write. A single event is still delivered immediately.
 const PACE: Duration = Duration::from_millis(10);
 
-/// How many events are read at once.
+/// Number of events read at once.
 pub(crate) const PAGE: u32 = 500;
 
-/// An event, written once for all clients.
+/// An event, serialized once for all clients.
 #[derive(Debug)]
 pub(crate) struct FeedEvent {
     pub(crate) seq: u64,
     pub(crate) run: String,
     pub(crate) skill: String,
-    /// As bytes that all clients share.
+    /// JSON of the event, as bytes shared by all clients.
     pub(crate) text: Utf8Bytes,
 }
 
@@ -37,14 +37,14 @@ impl From<EventView> for FeedEvent {
         Self {
             seq: event.seq,
             run: event.execution_id.to_string(),
-            // An event is made of texts and numbers, so it can always be written.
+            // An event consists of strings and numbers, so serialization cannot fail.
             text: serde_json::to_string(&event).unwrap_or_default().into(),
             skill: event.skill,
         }
     }
 }
 
-/// Hands out new events.
+/// Broadcasts new events to feed clients.
 pub(crate) struct Hub {
     sender: broadcast::Sender<Arc<FeedEvent>>,
     state: Mutex<HubState>,
@@ -52,9 +52,9 @@ pub(crate) struct Hub {
 }
 
 struct HubState {
-    /// The last event that was handed out.
+    /// Sequence number of the last broadcast event.
     position: u64,
-    /// No client listens, so nothing is read.
+    /// Whether no client listens; then nothing is read.
     is_idle: bool,
 }
 
@@ -70,7 +70,8 @@ impl Hub {
         }
     }
 
-    /// New events from now on. `newest` is a place that the caller read before: everything behind it comes.
+    /// Subscribes to new events. If no client listened before, the hub starts after `newest`, a position that
+    /// the caller has read.
     pub(crate) fn listen(&self, newest: u64) -> broadcast::Receiver<Arc<FeedEvent>> {
         let receiver = {
             let mut state = self.state.lock();
@@ -85,7 +86,7 @@ impl Hub {
         receiver
     }
 
-    /// Reads new events and hands them out until the daemon stops.
+    /// Reads and broadcasts new events until the daemon stops.
     pub(crate) async fn follow(&self, app: &App, stop: &CancellationToken) {
         tokio::select! {
             () = self.follow_on(app) => {}
@@ -96,7 +97,7 @@ impl Hub {
     async fn follow_on(&self, app: &App) {
         loop {
             self.wanted.notified().await;
-            // Only now: an engine without listeners publishes nothing.
+            // Subscribe only now: an engine without listeners publishes nothing.
             let mut bell = EventBell::listen(app);
             while !self.rest() {
                 let looked = Instant::now();
@@ -107,14 +108,14 @@ impl Hub {
         }
     }
 
-    /// Rests if no client listens.
+    /// Marks the hub as idle if no client listens, and returns whether it is idle.
     fn rest(&self) -> bool {
         let mut state = self.state.lock();
         state.is_idle = self.sender.receiver_count() == 0;
         state.is_idle
     }
 
-    /// Hands out everything that is stored behind the last event.
+    /// Broadcasts all events stored after the last one.
     async fn hand_out(&self, app: &App) {
         loop {
             let after = self.state.lock().position;
@@ -126,7 +127,7 @@ impl Hub {
                 }
             };
             for event in page.events {
-                // Without a client there is nothing to do.
+                // Sending fails only if no client listens.
                 drop(self.sender.send(Arc::new(event.into())));
             }
             self.state.lock().position = page.last;

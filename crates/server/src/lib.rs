@@ -1,7 +1,8 @@
-//! deft over HTTP: a listener inside the daemon, with a token, for programs on this machine. And deft over MCP: `mcp`.
+//! The HTTP API of deft: a listener inside the daemon, for programs with a token. The module [`mcp`] serves
+//! MCP.
 //!
-//! Every request goes through `guard.rs` (who asks, from where, how often). Not here: what a request does, which is
-//! the part of `service`, and shapes, which are the part of `wire`.
+//! Every request passes `guard.rs`, which checks the sender, the origin and the rate. Not here: what a
+//! request does (`service`) and the JSON types (`wire`).
 
 mod access;
 mod answer;
@@ -62,7 +63,8 @@ use crate::pages::PageCache;
 use crate::rate::RateLimit;
 use crate::replies::Replies;
 
-/// Starts to listen as the configuration says. A daemon works without it: what goes wrong is logged and reported.
+/// Starts the listener as configured. The daemon also works without it: a failure is logged and returned in
+/// the guest's state.
 pub fn start(host: Host) -> Guest {
     if !host.config.enabled {
         return Guest::default();
@@ -127,8 +129,8 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
     Ok((url, task))
 }
 
-/// The address for clients: with the first name of the configuration, which the certificate has; on an address that
-/// stands for all of them, this machine.
+/// Returns the URL for clients: with the first configured host, which the certificate covers; or with
+/// `127.0.0.1` if the listener is bound to all addresses.
 fn public_url(config: &ServerConfig, address: SocketAddr, is_encrypted: bool) -> String {
     let scheme = if is_encrypted { "https" } else { "http" };
     let port = address.port();

@@ -1,4 +1,4 @@
-//! The listener: where it may listen, how many connections it takes, how long it waits for them.
+//! The listener: binds the address, limits the number of connections, and applies timeouts.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -29,30 +29,30 @@ use crate::places::{BusyBody, Place, Places};
 use crate::router;
 use crate::stall::StallGuard;
 
-/// The largest head of a request, and how much of a reply is buffered.
+/// Maximum size of a request head, and size of the write buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// How many connections may wait to be accepted; a burst beyond that costs its clients a second.
+/// Maximum number of connections waiting to be accepted. Clients of a larger burst are delayed by a second.
 const BACKLOG: u32 = 1024;
 
-/// How long a client may accept nothing of a reply.
+/// Time after which a client that accepts no data is disconnected.
 const ACCEPTS: Duration = Duration::from_secs(30);
 
-/// How long requests that are under way may take once the daemon stops.
+/// Time that requests in flight get to finish once the daemon stops.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long to wait when the host has no socket to give.
+/// Pause after a failed `accept`.
 const NO_SOCKET: Duration = Duration::from_millis(100);
 
-/// The first byte of TLS.
+/// First byte of a TLS handshake.
 const HANDSHAKE: u8 = 22;
 
-/// What a client gets that does not encrypt where it has to.
+/// Response to an unencrypted request on an encrypted listener.
 const NOT_ENCRYPTED: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\
     Content-Length: 37\r\n\r\nthis address is encrypted: use https\n";
 
-/// Takes an address. One that other machines can reach is taken only if connections are encrypted.
+/// Binds an address. An address that other machines can reach requires encrypted connections.
 pub(crate) fn bind(listen: &str, is_encrypted: bool) -> Done<(TcpListener, SocketAddr)> {
     let found = listen.to_socket_addrs();
     let found = found.map(Iterator::collect::<Vec<_>>).map_err(|problem| {
@@ -96,7 +96,7 @@ fn taken(listen: &str, problem: &std::io::Error) -> Failure {
     Failure::input("listen", message).hint("use an address such as `127.0.0.1:9876`")
 }
 
-/// Answers on connections, which share it.
+/// Serves connections; shared by all of them.
 struct Answerer {
     router: Router,
     stop: CancellationToken,
@@ -104,7 +104,8 @@ struct Answerer {
     request_timeout: Duration,
 }
 
-/// Answers until the daemon has drained. While it drains the guard lets only questions about its health through.
+/// Serves connections until the daemon has drained. While it drains, the guard lets only health checks
+/// through.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &Arc<Server>) {
     let places = Places::new(server.limits.connections);
     let full = full_reply(server.limits.connections);
@@ -121,12 +122,12 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &
             () = server.drained.cancelled() => break,
         };
         let Ok((stream, peer)) = accepted else {
-            // Usually there are too many open files; the next try may work.
+            // Usually the process has too many open files; the next try may work.
             tokio::time::sleep(NO_SOCKET).await;
             continue;
         };
         let Some(place) = places.take() else {
-            // A socket that cannot take so few bytes gets nothing, and neither does one that expects TLS.
+            // Best effort: a full socket buffer or a client that expects TLS gets no reply.
             if tls.is_none() {
                 drop(stream.try_write(full.as_bytes()));
             }
@@ -146,7 +147,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &
     connections.wait().await;
 }
 
-/// What a client gets for which there is no place.
+/// Builds the response for a client when all connections are busy.
 fn full_reply(most: usize) -> String {
     let message = format!("requests are under way on all {most} connections");
     let failure = Failure::input("too_many_connections", message)
@@ -160,7 +161,7 @@ fn full_reply(most: usize) -> String {
 }
 
 impl Answerer {
-    /// Serves one connection, which is encrypted if there is a certificate.
+    /// Serves one connection, with TLS if a certificate is configured.
     async fn greet(
         &self,
         stream: TcpStream,
@@ -168,7 +169,7 @@ impl Answerer {
         tls: Option<Arc<TlsConfig>>,
         place: &Arc<Place>,
     ) {
-        // Small replies are sent at once; where that cannot be set they are sent all the same.
+        // Sends small responses without delay. A failure only costs time.
         drop(stream.set_nodelay(true));
         let Some(tls) = tls else {
             return self.answer(stream, peer, place).await;
@@ -180,7 +181,8 @@ impl Answerer {
         }
     }
 
-    /// Answers on a connection. A request that is under way when the daemon stops is answered, unless it takes long.
+    /// Serves the requests on a connection. When the daemon stops, the request in flight is completed, unless
+    /// it takes longer than `GRACE`.
     async fn answer<S>(&self, stream: S, peer: Peer, place: &Arc<Place>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -204,7 +206,8 @@ impl Answerer {
             .serve_connection(stream, service)
             .with_upgrades();
         let mut connection = pin!(connection);
-        // A connection that came while the daemon drains is there to ask about that.
+        // A connection opened while the daemon drains carries health checks and stays open until the drain
+        // ends.
         let end = if self.stop.is_cancelled() {
             &self.drained
         } else {
@@ -218,7 +221,7 @@ impl Answerer {
             Some(ended) => ended,
             None => {
                 connection.as_mut().graceful_shutdown();
-                // What takes longer is cut off.
+                // Requests that take longer are aborted.
                 tokio::time::timeout(GRACE, connection)
                     .await
                     .unwrap_or(Ok(()))
@@ -230,7 +233,7 @@ impl Answerer {
     }
 }
 
-/// Begins TLS. A client that does not speak it is told so.
+/// Performs the TLS handshake. A client that does not speak TLS gets an explanation as plain HTTP.
 async fn shake_hands(stream: TcpStream, tls: Arc<TlsConfig>) -> io::Result<TlsStream<TcpStream>> {
     let mut first = [0];
     let read = stream.peek(&mut first).await?;

@@ -1,4 +1,5 @@
-//! `/metrics`: the figures of the daemon for Prometheus. It needs the scope `read`, unless the configuration opens it.
+//! `/metrics`: metrics of the daemon for Prometheus. Requires the scope `read`, unless the configuration
+//! opens it.
 
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ use crate::context::{FEEDS, Server};
 use crate::reply;
 use crate::request_id::RequestId;
 
-/// The address of the page.
+/// Path of the page.
 pub(crate) const PATH: &str = "/metrics";
 
-/// Shows all figures.
+/// Responds with all metrics.
 pub(crate) async fn show(
     State(server): State<Arc<Server>>,
     Extension(caller): Extension<Caller>,

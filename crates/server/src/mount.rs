@@ -1,6 +1,6 @@
-//! `/mcp`: MCP behind the guard of this server. It needs the scope `run`, as its tools run skills.
+//! `/mcp`: MCP behind the guard of this server. Requires the scope `run`, because its tools run skills.
 //!
-//! The service is made when a client first asks for it, so that a daemon without MCP clients does not pay for it.
+//! The service is created on the first request, so a daemon without MCP clients does not pay for it.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::mcp::{self, AuditTrail, McpServer};
 use crate::reply;
 use crate::request_id::RequestId;
 
-/// Answers a client of MCP.
+/// Handles a request from an MCP client.
 pub(crate) async fn serve(
     State(server): State<Arc<Server>>,
     Extension(caller): Extension<Caller>,
@@ -48,7 +48,7 @@ pub(crate) async fn serve(
     response.map(Body::new)
 }
 
-/// The request with all of its body, which has the limits of every body.
+/// Reads the whole body of a request, within the limits of all bodies.
 async fn read(server: &Server, request: Request) -> Done<Request> {
     let (head, body) = request.into_parts();
     let whole = Request::from_parts(head.clone(), body);

@@ -1,4 +1,5 @@
-//! `openapi.json`, as tests make it: OpenAPI 3.1 of the table of routes. Its schemas are those of the types of `wire`.
+//! Generator of `openapi.json`, used in tests: OpenAPI 3.1 from the table of routes. Its schemas are those of
+//! the types of `wire`.
 
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -6,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::route::{Route, Verb};
 
-/// The document.
+/// Generates the document.
 pub(crate) fn document(routes: &[Route]) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| {
@@ -46,7 +47,7 @@ pub(crate) fn document(routes: &[Route]) -> Value {
     })
 }
 
-/// Addresses that are not in the table: they answer with something else, or need no token.
+/// Describes paths outside the table: they respond with other media types or need no token.
 fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
     let health = |id: &str, summary: &str, is_refused: bool| {
         let reply = |description: &str| json!({"description": description, "content": {"application/json": {"schema": health}}});
@@ -95,7 +96,7 @@ fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
     ]
 }
 
-/// Deliveries to hooks: signed, in the shape of their sender.
+/// Describes deliveries to hooks, which are signed and have the format of their sender.
 fn hook(receipt: &Schema) -> Value {
     json!({
         "operationId": "post_hooks_name",
@@ -168,7 +169,7 @@ fn operation(route: &Route, replies: &mut SchemaGenerator) -> Value {
     operation
 }
 
-/// Shapes of requests stand where they are used.
+/// Creates a generator for schemas of requests, which are inlined.
 fn requests() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
@@ -211,7 +212,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     all
 }
 
-/// A query has no null: what is not given is left out.
+/// Removes null from the type of a query parameter: an absent parameter is omitted, never null.
 fn without_null(shape: &Value) -> Value {
     let mut shape = shape.clone();
     if let Some(kinds) = shape["type"].as_array() {

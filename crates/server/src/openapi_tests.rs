@@ -1,4 +1,5 @@
-//! The document of the API: every route is in it, and it keeps the rules of OpenAPI 3.1 that can be checked by hand.
+//! Tests of the OpenAPI document: it contains every route and keeps the rules of OpenAPI 3.1 that can be
+//! checked by hand.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::openapi::document;
 use crate::routes::table;
 use crate::stored_json_tests;
 
-/// Every `$ref` below a value.
+/// Collects every `$ref` below a value.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
@@ -36,7 +37,7 @@ fn every_route_is_described() {
         .values()
         .map(|path| path.as_object().unwrap().len())
         .sum();
-    // The feed, the hooks and the two pages about health are not in the table.
+    // The feed, the hooks and the two health pages are not in the table.
     assert_eq!(described, routes.len() + 4);
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1."));
     for route in &routes {

@@ -1,5 +1,5 @@
-//! Pages of runs that were read lately. A dashboard asks for the same page again and again; as long as the store has not
-//! changed, the page is the same.
+//! Cache of recent pages of runs. Dashboards request the same page repeatedly, and it stays the same as long
+//! as the store has not changed.
 
 use std::collections::HashMap;
 
@@ -7,27 +7,27 @@ use parking_lot::Mutex;
 
 use crate::answer::Answer;
 
-/// The most pages that are kept.
+/// Maximum number of cached pages.
 const MOST: usize = 64;
 
-/// The largest page that is kept.
+/// Maximum size of a cached page, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// Pages by their query, each with the version of the store that it was read from.
+/// Pages by query, each with the version of the store that it was read from.
 #[derive(Default)]
 pub(crate) struct PageCache {
     pages: Mutex<HashMap<String, (u64, Answer)>>,
 }
 
 impl PageCache {
-    /// The page for a query, if the store still has this version.
+    /// Returns the page for a query, if it was read from this version of the store.
     pub(crate) fn get(&self, query: &str, version: u64) -> Option<Answer> {
         let pages = self.pages.lock();
         let (known, page) = pages.get(query)?;
         (*known == version).then(|| page.clone())
     }
 
-    /// Keeps a page that was read from this version of the store, or from a later one.
+    /// Caches a page that was read from this version of the store or a later one.
     pub(crate) fn keep(&self, query: String, version: u64, page: &Answer) {
         if page.body.len() > LARGEST {
             return;

@@ -1,5 +1,5 @@
-//! How many connections there may be. When all places are taken, a new connection gets the place of the one that has
-//! been idle longest: a client that opens connections and sends nothing keeps no other client out.
+//! Limit on the number of connections. When all places are taken, a new connection evicts the one that has
+//! been idle longest, so a client that opens connections and sends nothing does not keep others out.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// The places of all connections.
+/// Places of all connections.
 pub(crate) struct Places {
     most: usize,
     state: Mutex<PlaceTable>,
@@ -20,7 +20,7 @@ pub(crate) struct Places {
 #[derive(Default)]
 struct PlaceTable {
     taken: usize,
-    /// Idle connections, the one that has been so longest first.
+    /// Idle connections, longest idle first.
     idle: BTreeMap<u64, CancellationToken>,
     next: u64,
 }
@@ -33,10 +33,10 @@ impl PlaceTable {
     }
 }
 
-/// The place of one connection, which is idle at first.
+/// Place of one connection, which is idle at first.
 pub(crate) struct Place {
     places: Arc<Places>,
-    /// Its entry among the idle ones; none while a request is under way.
+    /// Key in the table of idle connections; `None` while a request is in flight.
     idle: Mutex<Option<u64>>,
     evicted: CancellationToken,
 }
@@ -49,7 +49,7 @@ impl Places {
         })
     }
 
-    /// A place; none if requests are under way on all connections.
+    /// Takes a place. Returns `None` if all connections have requests in flight.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Place> {
         let mut state = self.state.lock();
         if state.taken < self.most {
@@ -69,12 +69,12 @@ impl Places {
 }
 
 impl Place {
-    /// Waits until another connection gets this place.
+    /// Waits until this place is given to another connection.
     pub(crate) async fn lost(&self) {
         self.evicted.cancelled().await;
     }
 
-    /// A request is under way until the mark is dropped.
+    /// Marks the connection as busy until the returned mark is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> BusyMark {
         let mut state = self.places.state.lock();
         if let Some(entry) = self.idle.lock().take() {
@@ -90,14 +90,14 @@ impl Drop for Place {
         if let Some(entry) = self.idle.lock().take() {
             state.idle.remove(&entry);
         }
-        // A place that another connection got is that one's to give back.
+        // The place of an evicted connection belongs to the connection that replaced it.
         if !self.evicted.is_cancelled() {
             state.taken -= 1;
         }
     }
 }
 
-/// A request is under way on a connection.
+/// Marks a connection as busy, until dropped.
 pub(crate) struct BusyMark(Arc<Place>);
 
 impl Drop for BusyMark {
@@ -110,7 +110,7 @@ impl Drop for BusyMark {
     }
 }
 
-/// The body of a reply. Its connection is idle again when it has been sent.
+/// Body of a response. Its connection counts as busy until the body has been sent.
 pub(crate) struct BusyBody {
     body: Body,
     _busy: BusyMark,

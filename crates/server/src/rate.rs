@@ -1,4 +1,4 @@
-//! How often one caller may ask: a bucket per caller that refills all the time.
+//! Rate limits: a bucket per caller and kind of request, refilled continuously.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -6,24 +6,24 @@ use std::time::Instant;
 use deft_wire::{Done, Failure};
 use parking_lot::Mutex;
 
-/// The most callers that are remembered.
+/// Number of buckets above which unused ones are removed.
 const MOST: usize = 1024;
 
-/// What a request counts as.
+/// Kind of a request, for its rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RequestKind {
-    /// It only reads.
+    /// The request only reads.
     Read,
-    /// It may change something.
+    /// The request may change something.
     Change,
-    /// It has no valid token, or needs none.
+    /// The request has no valid token, or needs none.
     WithoutToken,
 }
 
-/// How many requests without a valid token are allowed within a second.
+/// Allowed requests per second without a valid token.
 const WITHOUT_TOKEN: u32 = 100;
 
-/// The buckets of all callers.
+/// Buckets of all callers.
 pub(crate) struct RateLimit {
     reads_per_second: u32,
     changes_per_second: u32,
@@ -36,7 +36,7 @@ struct Bucket {
 }
 
 impl RateLimit {
-    /// Limits for the requests of each token.
+    /// Creates the limits for the requests of each token.
     pub(crate) fn new(reads_per_second: u32, changes_per_second: u32) -> Self {
         Self {
             reads_per_second,
@@ -45,7 +45,7 @@ impl RateLimit {
         }
     }
 
-    /// How many are allowed within a second.
+    /// Returns the allowed requests per second.
     fn per_second(&self, kind: RequestKind) -> f64 {
         f64::from(match kind {
             RequestKind::Read => self.reads_per_second,
@@ -54,7 +54,7 @@ impl RateLimit {
         })
     }
 
-    /// Takes a place for a request, or says that there were too many.
+    /// Counts a request of `caller`. Fails if there were too many within a second.
     pub(crate) fn check(&self, caller: &str, kind: RequestKind, now: Instant) -> Done<()> {
         let most = self.per_second(kind);
         let mut buckets = self.buckets.lock();

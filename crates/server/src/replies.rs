@@ -1,5 +1,6 @@
-//! Replies to requests with an `Idempotency-Key`: the same request gets the same reply for a day, and is carried out
-//! once, also across a restart. Files hold the replies; memory only keeps two requests with one key apart.
+//! Stored replies for requests with an `Idempotency-Key`: such a request is carried out once, and repeating
+//! it returns the same reply for a day, also after a restart. Files hold the replies; memory only serialises
+//! concurrent requests with the same key.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -17,13 +18,13 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::answer::Answer;
 use crate::route::Retention;
 
-/// The most replies that are kept.
+/// Maximum number of stored replies.
 const MOST: usize = 2_000;
 
-/// Held by the request that a key belongs to at the moment.
+/// Lock held by the request that currently uses a key.
 type Turn = AsyncMutex<()>;
 
-/// The replies of the last day.
+/// Replies of the last day.
 pub(crate) struct Replies {
     files: ReplyFiles,
     state: Mutex<ReplyTable>,
@@ -32,12 +33,12 @@ pub(crate) struct Replies {
 #[derive(Default)]
 struct ReplyTable {
     turns: HashMap<String, Weak<Turn>>,
-    /// The keys that have files, oldest first.
+    /// Keys that have files, oldest first.
     order: VecDeque<(SystemTime, String)>,
 }
 
 impl Replies {
-    /// The replies of a home.
+    /// Opens the replies of a home.
     pub(crate) fn new(files: ReplyFiles) -> Arc<Self> {
         let known = files.list().into_iter();
         let order = known.map(|(key, at)| (at, key)).collect();
@@ -50,7 +51,8 @@ impl Replies {
         })
     }
 
-    /// The kept reply, or that of `work`. A second request waits for the first one.
+    /// Returns the stored reply for `key`, or carries out `work` and stores its reply. A concurrent request
+    /// with the same key waits.
     pub(crate) async fn once(
         self: &Arc<Self>,
         key: &str,
@@ -70,7 +72,7 @@ impl Replies {
         result
     }
 
-    /// What is known of the key. If nothing is, the request is noted.
+    /// Returns the entry of the key. If it has none, stores an entry without a reply and returns `None`.
     async fn begin(self: &Arc<Self>, key: &str, body: &str) -> Done<Option<KeptReply>> {
         let (key, body) = (key.to_owned(), body.to_owned());
         self.block(move |replies| {
@@ -87,7 +89,7 @@ impl Replies {
         .await
     }
 
-    /// Keeps a reply, unless it may be another one when the client tries again.
+    /// Stores a reply, unless a retry may get a different one.
     async fn finish(self: &Arc<Self>, key: String, body: String, reply: StoredReply) {
         let is_final = reply.status < 500 && reply.text.len() <= LARGEST;
         let kept = self.block(move |replies| {
@@ -103,7 +105,7 @@ impl Replies {
         }
     }
 
-    /// Removes what is too old, and the oldest if there are too many.
+    /// Removes expired replies, and the oldest ones above the limit.
     fn make_room(&self) {
         let mut state = self.state.lock();
         while let Some((at, key)) = state.order.front() {
@@ -161,7 +163,7 @@ fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
     }
 }
 
-/// The reply to a request that was sent before.
+/// Returns the response to a repeated request.
 fn repeat(kept: KeptReply, body: &str) -> Done<Answer> {
     if kept.body != body {
         let message = "this `Idempotency-Key` belongs to a request with another body";
@@ -192,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// A request that counts how often it is carried out.
+    /// Counts how often a request is carried out.
     struct Counter(AtomicU32);
 
     impl Counter {

@@ -1,4 +1,4 @@
-//! Replies: documents, and failures as problem details.
+//! HTTP responses: JSON documents, and failures as problem details.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::request_id::RequestId;
 
-/// A failure as the client gets it.
+/// Builds the response that reports a failure.
 pub(crate) fn problem(failure: &Failure, id: &RequestId) -> Response<Body> {
     let status = failure.status();
     let body = failure.problem(Some(&id.0));
@@ -28,9 +28,9 @@ pub(crate) fn problem(failure: &Failure, id: &RequestId) -> Response<Body> {
     response
 }
 
-/// A document.
+/// Builds a response with a JSON body.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
-    // The shapes of `wire` have text keys only, so they can always be written.
+    // The types of `wire` have only string keys, so serialization cannot fail.
     let text = serde_json::to_vec(body).unwrap_or_default();
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
@@ -39,7 +39,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> 
     response
 }
 
-/// A status of which the number is known to be one.
+/// Converts a number that is known to be a valid status.
 pub(crate) fn code(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

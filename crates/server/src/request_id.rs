@@ -1,11 +1,11 @@
-//! The id of a request: the client's, if it is usable, or a new one.
+//! Request ids: chosen by the client if valid, otherwise generated.
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// The header that carries it, both ways.
+/// Header that carries the id in requests and responses.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest id that a client may choose.
+/// Maximum length of an id chosen by the client.
 const LONGEST: usize = 128;
 
 /// The id of a request.
@@ -13,7 +13,8 @@ const LONGEST: usize = 128;
 pub(crate) struct RequestId(pub(crate) String);
 
 impl RequestId {
-    /// The id that the client chose, or a new one. Anything that a log could misread is not taken over.
+    /// Returns the id chosen by the client, or a new one. Ids with characters that a log could misread are
+    /// replaced.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let given = headers.get(&HEADER).and_then(|value| value.to_str().ok());
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');

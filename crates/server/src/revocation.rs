@@ -1,4 +1,4 @@
-//! Replies that last, such as the feed, end when their token is revoked.
+//! Ends long-lived responses, such as the feed, when their token is revoked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use crate::access::Caller;
 use crate::context::Server;
 
-/// How often a token is looked at.
+/// Interval between checks of a token.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until the token of a caller is revoked.
@@ -24,7 +24,7 @@ pub(crate) async fn revoked(server: Arc<Server>, caller: Caller) {
     }
 }
 
-/// Ends a stream of events with the token that asked for it.
+/// Ends a stream of events when the token that requested it is revoked.
 pub(crate) fn end_with_token(
     server: &Arc<Server>,
     caller: Caller,

@@ -1,5 +1,5 @@
-//! One row per request: its method, address, scope, shapes and handler. The router and the OpenAPI document are both
-//! made from these rows.
+//! Routes: one row per request with its method, path, scope, types and handler. The router and the OpenAPI
+//! document are generated from these rows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::answer::Answer;
 use crate::context::Server;
 use crate::description::Description;
 
-/// A method of HTTP.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -29,20 +29,20 @@ pub(crate) enum Verb {
     Delete,
 }
 
-/// No query, or no body.
+/// The type of an absent query or body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// A request that was read.
+/// A parsed request.
 pub(crate) struct Call<Q = Nothing, B = Nothing> {
     pub(crate) server: Arc<Server>,
     pub(crate) caller: Caller,
     /// The header `Idempotency-Key`.
     pub(crate) key: Option<String>,
-    /// The request, as the journals of runs name it.
+    /// Origin of the request, as stored in journals of runs.
     pub(crate) origin: RunOrigin,
-    /// The query as it was sent.
+    /// The query as sent.
     pub(crate) query_text: String,
     params: Vec<(String, String)>,
     pub(crate) query: Q,
@@ -50,23 +50,23 @@ pub(crate) struct Call<Q = Nothing, B = Nothing> {
 }
 
 impl<Q, B> Call<Q, B> {
-    /// The part of the address that stands for a name or an id.
+    /// Returns the first path parameter, a name or an id.
     pub(crate) fn param(&self) -> &str {
         self.params.first().map_or("", |(_, value)| value.as_str())
     }
 
-    /// The second such part.
+    /// Returns the second path parameter.
     pub(crate) fn second_param(&self) -> &str {
         self.params.get(1).map_or("", |(_, value)| value.as_str())
     }
 
-    /// Who asks, as records name it.
+    /// Returns the caller's name as stored in records.
     pub(crate) fn by(&self) -> String {
         self.caller.by()
     }
 }
 
-/// A request whose shapes are not read yet.
+/// A request before its query and body are parsed.
 pub(crate) struct RawCall {
     pub(crate) server: Arc<Server>,
     pub(crate) caller: Caller,
@@ -77,10 +77,10 @@ pub(crate) struct RawCall {
     pub(crate) body: Bytes,
 }
 
-/// Carries a request out.
+/// Handles a request.
 pub(crate) type Handler = Arc<dyn Fn(RawCall) -> BoxFuture<'static, Done<Answer>> + Send + Sync>;
 
-/// One request that the API takes.
+/// One request of the API.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub(crate) verb: Verb,
@@ -102,11 +102,11 @@ pub(crate) enum Retention {
     Secret,
 }
 
-/// The most time that a request may wait for a run.
+/// Maximum time that a request waits for a run.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 impl Route {
-    /// A request that blocks: it runs on a thread for that.
+    /// Creates a route with a blocking handler, which runs on a thread for blocking work.
     pub(crate) fn new<Q, B, R>(
         verb: Verb,
         path: &'static str,
@@ -131,7 +131,7 @@ impl Route {
         Self::row::<Q, B, R>(verb, path, summary, scope, handler)
     }
 
-    /// A request that waits for something: it holds no thread.
+    /// Creates a route with an asynchronous handler, for requests that wait without holding a thread.
     pub(crate) fn waiting<Q, B, R>(
         verb: Verb,
         path: &'static str,
@@ -174,7 +174,7 @@ impl Route {
         }
     }
 
-    /// The same with one status of success.
+    /// Declares 200 as the only success status.
     pub(crate) fn always_ok(self) -> Self {
         self.with_statuses(&[200])
     }
@@ -184,7 +184,7 @@ impl Route {
         self
     }
 
-    /// The same with a document for what was tried and failed.
+    /// Declares the body of a response with status 422, for operations that were tried and failed.
     pub(crate) fn with_refusal<R: JsonSchema>(mut self) -> Self {
         self.description = self.description.with_refusal::<R>();
         self
@@ -211,7 +211,7 @@ fn read<Q: DeserializeOwned, B: DeserializeOwned>(raw: RawCall) -> Done<Call<Q, 
             .map_or(why.as_str(), |(_, why)| why);
         Failure::input("invalid_input", format!("the query is wrong: {why}")).hint(SHAPES)
     })?;
-    // A request without a body means an empty one.
+    // An absent body counts as an empty object.
     let body: &[u8] = match raw.body.as_ref() {
         b"" => b"{}",
         body => body,

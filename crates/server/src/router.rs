@@ -1,4 +1,4 @@
-//! Which address leads where: the table of routes, behind the guard.
+//! The router: all routes, behind the guard.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::request_id::RequestId;
 use crate::route::{Route, Verb};
 use crate::{feed, guard, health, hooks, metrics, mount, reply, routes};
 
-/// All addresses.
+/// Builds the router.
 pub(crate) fn build(server: &Arc<Server>) -> Router {
     let mut router = Router::new()
         .route("/healthz", get(health::healthz))
@@ -59,7 +59,7 @@ fn add(router: Router<Arc<Server>>, route: Route) -> Router<Arc<Server>> {
     router.route(path, on(filter, handler))
 }
 
-/// The description of all routes.
+/// The OpenAPI document of all routes.
 const DOCUMENT: &str = include_str!("openapi.json");
 
 async fn describe() -> Response<Body> {

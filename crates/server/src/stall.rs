@@ -1,4 +1,5 @@
-//! A connection whose client accepts nothing is given up: a reply that is not read would hold its place for ever.
+//! Disconnects clients that accept no data: otherwise a response that is never read would hold its connection
+//! for ever.
 
 use std::io;
 use std::pin::Pin;
@@ -8,11 +9,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A stream on which a write that makes no progress fails after a while.
+/// A stream whose writes fail after `limit` without progress.
 pub(crate) struct StallGuard<S> {
     stream: S,
     limit: Duration,
-    /// Since when the client has accepted nothing.
+    /// Timer of the current stall; `None` while the client accepts data.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -25,7 +26,7 @@ impl<S> StallGuard<S> {
         }
     }
 
-    /// Passes the result of a write on, unless the client has accepted nothing for too long.
+    /// Returns the result of a write, or an error if the client has accepted nothing for too long.
     fn watch<T>(
         &mut self,
         written: Poll<io::Result<T>>,

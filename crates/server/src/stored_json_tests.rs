@@ -1,10 +1,10 @@
-//! JSON documents that are files of this crate and that tests make from types.
+//! JSON files of this crate that are generated from types by tests.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Compares a file with what it has to be. `UPDATE=1` writes it anew.
+/// Compares a file with the generated document. With `UPDATE=1`, rewrites the file.
 pub(crate) fn check(path: &str, document: &Value, depth: usize) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let mut text = String::new();
@@ -24,7 +24,8 @@ pub(crate) fn check(path: &str, document: &Value, depth: usize) {
     );
 }
 
-/// Writes a document with a line for each entry of its upper levels, so that it is short and a change is one line.
+/// Writes a document with one line per entry of its upper `depth` levels, so the file is short and each
+/// change is one line.
 fn write(value: &Value, depth: usize, text: &mut String) {
     let Some(fields) = value.as_object().filter(|_| depth > 0) else {
         text.push_str(&value.to_string());

@@ -1,6 +1,6 @@
-//! Puts the engine together from a home: its store, its skills, its tools.
+//! Builds the engine of a home from its store, its skills and its tools.
 //!
-//! Not here: what any command does with it.
+//! Not here: what commands do with it.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,47 +39,47 @@ use deft_wire::Done;
 
 pub use crate::engine_failure::failure;
 
-/// Serves as the sandbox until the process that started this one ends it.
+/// Runs this process as the sandbox until the parent process ends it.
 pub fn worker_main() -> ExitCode {
     deft_compute::worker_main()
 }
 
-/// How long a command that is done waits for its messages to be sent.
+/// How long a finished command waits for its messages to be sent.
 const CARRY: Duration = Duration::from_secs(10);
 
 /// The engine of a home, and the threads it runs on.
 pub struct App {
     threads: Threads,
-    /// The engine itself. Front ends ask through the requests of this crate.
+    /// The engine. Front ends use it only through the functions of this crate.
     pub(crate) engine: Engine,
     /// The zone that times are shown in.
     pub zone: TimeZone,
     home: PathBuf,
     compute: Compute,
     channel: Arc<dyn Channel>,
-    /// Nothing is done but looking.
+    /// Whether the home is open for reading only.
     reads: bool,
-    /// A loop of this process keeps leases alive all the time.
+    /// Whether a background loop of this process renews its leases.
     keeps_leases: bool,
-    /// Whether a scheduler of this process is at work.
+    /// Whether a scheduler is running in this process.
     pub(crate) schedules: Arc<AtomicBool>,
     pub(crate) traces: Mutex<Option<TraceExport>>,
 }
 
-/// The parts that an engine needs first.
+/// The parts that must exist before an engine is built.
 struct Start {
     threads: Threads,
     compute: Compute,
 }
 
-/// Messages that are sent while something else goes on.
+/// A background task that sends messages while a command runs.
 pub struct BackgroundDelivery {
     stop: CancellationToken,
     task: Option<JoinHandle<()>>,
 }
 
 impl App {
-    /// The home as this process has it open. Closing it leaves the home open.
+    /// Returns the home that this process already has open. Closing the result leaves the home open.
     fn shared(live: &LiveHome) -> Self {
         Self {
             threads: Threads::Shared(live.threads.clone()),
@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    /// This home for requests inside this process, whose loops keep leases alive.
+    /// Returns a handle to this home for requests inside this process, whose loops renew leases.
     pub(crate) fn live_home(&self, registry: &Arc<Registry>) -> LiveHome {
         LiveHome {
             threads: self.threads.handle().clone(),
@@ -125,8 +125,8 @@ impl App {
         Ok(app)
     }
 
-    /// Stores the skills of the home that load, so that a broken edit leaves them in use. What cannot be
-    /// stored now is stored by the next command; this one has its skills.
+    /// Stores the current content of all valid skill files, so these skills stay in use after a broken edit.
+    /// A failure is only logged: this command has its skills, and the next one stores them again.
     fn keep_good_files(&self, workspace: &Workspace) {
         if workspace.roots.is_empty()
             && let Err(error) = self.block_on_only(self.engine.library().keep_good_files())
@@ -135,13 +135,14 @@ impl App {
         }
     }
 
-    /// Which skills are used as they were before, because their files are broken now: this one, or all
-    /// of them.
+    /// If the file of `skill` is broken and its last good version is used, returns a warning. `None` covers
+    /// all skills.
     pub fn broken_warning(&self, skill: Option<&str>) -> Option<String> {
         broken_warning(&self.engine.library().snapshot(), skill)
     }
 
-    /// The same for a skill that is run at once: the sandbox that its blocks need starts meanwhile.
+    /// Like [`App::open`], for a command that runs `skill` at once: the sandbox for its compute blocks starts
+    /// in parallel.
     pub fn open_for(skill: &str, workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
             return Ok(Self::shared(live));
@@ -171,7 +172,8 @@ impl App {
         Ok(app)
     }
 
-    /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
+    /// Opens the home as `deft up` sees it, without `--root`: skills with a broken file keep their last good
+    /// version.
     pub fn standing(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
             return Ok(Self::shared(live));
@@ -181,7 +183,7 @@ impl App {
         Self::with(&home, Arc::new(snapshot), workspace.tell)
     }
 
-    /// Opens the home for commands that look at runs and need no skill.
+    /// Opens the home without loading skills, for commands that need none.
     pub fn without_skills(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
             return Ok(Self::shared(live));
@@ -190,8 +192,8 @@ impl App {
         Self::with(&home, no_skills(&home), workspace.tell)
     }
 
-    /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
-    /// a home that cannot be written to, and need not exist.
+    /// Opens the home for commands that only read the store. Nothing is written: the home may be read-only or
+    /// missing.
     pub fn to_read(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
             return Ok(Self::shared(live));
@@ -203,7 +205,8 @@ impl App {
         Ok(Self { reads: true, ..app })
     }
 
-    /// Opens the home for a process that stays: skills follow their files, which are read in this zone.
+    /// Opens the home for a daemon: skills are reloaded when their files change, and times in them are read
+    /// in `zone`.
     pub fn live(home: &Home, zone: &HostZone, tell: Tell) -> Done<(Self, Arc<Registry>)> {
         let registry = follow_files(home, zone);
         let app = Self::assemble(home, registry.clone(), tell)?;
@@ -214,7 +217,8 @@ impl App {
         Ok((app, registry))
     }
 
-    /// Opens the home for a server that stays, with a daemon beside it or without one: skills follow their files.
+    /// Opens the home for a long-running server, with or without a daemon beside it: skills are reloaded when
+    /// their files change.
     pub fn following(workspace: &Workspace) -> Done<Self> {
         let home = workspace.home()?;
         let registry = follow_files(&home, &HostZone::new(home.moment().zone));
@@ -285,7 +289,7 @@ impl App {
         })
     }
 
-    /// Waits for something, and keeps the leases alive meanwhile.
+    /// Runs `work` to completion and renews the leases of this process meanwhile.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         if self.keeps_leases {
             return self.threads.block_on(work);
@@ -299,22 +303,22 @@ impl App {
         result
     }
 
-    /// Waits for something that looks after leases itself.
+    /// Runs `work` to completion. Leases are renewed only if `work` does that itself.
     pub fn block_on_only<T>(&self, work: impl Future<Output = T>) -> T {
         self.threads.block_on(work)
     }
 
-    /// Fires due skills in this engine, with the checks of this host.
+    /// Returns the scheduler of this engine. Its health reports use the checks of `deft doctor`.
     pub fn scheduler(&self) -> Scheduler {
         Scheduler::new(&self.engine).with_checks(Arc::new(Doctor::new(&self.home)))
     }
 
-    /// The folder that holds everything.
+    /// The folder of the home.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Lends the sandbox to commands that are started beside this process.
+    /// Lends the sandbox of this process to commands that run beside it.
     pub fn lend_sandbox(&self) -> impl Future<Output = ()> + Send + 'static {
         let (compute, place) = (self.compute.clone(), lent_at(&self.home));
         async move {
@@ -324,13 +328,13 @@ impl App {
         }
     }
 
-    /// Sends the messages that wait, unless a daemon is there to do that.
+    /// Sends pending messages, unless a daemon is running: it does that.
     fn carry(&self) {
         if self.reads || Lock::holder(&self.home).is_some() {
             return;
         }
         let sent = self.threads.block_on(async {
-            // Looking costs nothing; taking them would be a write.
+            // Look first: that is only a read, while taking messages is a write.
             if self.engine.store().next_notice().await?.is_none() {
                 return Ok(0);
             }
@@ -342,8 +346,8 @@ impl App {
         }
     }
 
-    /// Sends messages as they come while a command goes on that takes its time, unless a daemon is there
-    /// to do that.
+    /// Starts to send messages in the background while a long command runs, unless a daemon is running: it
+    /// does that.
     pub fn carry_along(&self) -> BackgroundDelivery {
         let stop = CancellationToken::new();
         let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
@@ -358,22 +362,23 @@ impl App {
         BackgroundDelivery { stop, task }
     }
 
-    /// Ends that; what is being sent is sent first.
+    /// Stops background delivery; messages in flight are sent first.
     pub fn carry_no_more(&self, carrying: BackgroundDelivery) {
         carrying.stop.cancel();
         if let Some(task) = carrying.task {
             let ended = async { tokio::time::timeout(CARRY, task).await };
-            // What has not arrived by then is tried again later.
+            // Messages that have not arrived by then are retried later.
             drop(self.threads.block_on(ended));
         }
     }
 
-    /// Ends what was started for the command. A daemon hears that there may be something to do.
+    /// Closes the home: sends pending messages, rings the daemon's doorbell, exports traces and stops the
+    /// servers. A home shared with a daemon in this process stays open; only its bell is rung.
     pub fn close(self) {
         self.end();
     }
 
-    /// The same where others still hold the app; what they do ends with this process.
+    /// Like [`App::close`], when others still hold the app: their work ends with this process.
     pub(crate) fn end(&self) {
         if self.is_shared() {
             return self.engine.ring();
@@ -384,7 +389,7 @@ impl App {
         self.threads.block_on(self.engine.router().shutdown());
     }
 
-    /// Exports the traces that wait, for a limited time.
+    /// Exports pending traces, for a limited time.
     fn export_traces(&self) {
         let traces = self.traces.lock().take();
         if let Some(traces) = traces {
@@ -392,8 +397,8 @@ impl App {
         }
     }
 
-    /// The same, but without waiting for slow servers once `interrupt` is ready: they are killed with this
-    /// process.
+    /// Like [`App::close`], but stops waiting for slow servers once `interrupt` is ready: they are killed
+    /// with this process.
     pub fn close_unless(self, interrupt: impl Future) {
         if self.is_shared() {
             return self.engine.ring();
@@ -410,15 +415,15 @@ impl App {
         });
     }
 
-    /// Ends at once and leaves runs under way as a crash would: the next start resumes them.
-    /// Servers end with this process.
+    /// Ends at once and leaves running runs as a crash would: the next start resumes them. Servers end with
+    /// this process.
     pub fn abandon(self) {
         self.export_traces();
         self.threads.abandon();
     }
 }
 
-/// The skills of a home, which follow their files. Times in them are read in this zone.
+/// Loads the skills of `home` and reloads them when their files change. Times in them are read in `zone`.
 fn follow_files(home: &Home, zone: &HostZone) -> Arc<Registry> {
     let library = Library::of_home(home);
     let zone = zone.clone();
@@ -430,7 +435,7 @@ fn follow_files(home: &Home, zone: &HostZone) -> Arc<Registry> {
     Arc::new(Registry::follow(first, library.options, clock))
 }
 
-/// The compute blocks of a skill.
+/// Returns the code of the compute blocks of `skill`.
 fn blocks(skill: &Skill) -> Vec<&str> {
     let Body::Steps(workflow) = &skill.body else {
         return Vec::new();
@@ -454,7 +459,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     options.sessions_max_age = Some(home.config.logs.sessions);
     home.config.engine.apply(&mut options);
     options.traces = exports_traces(&home.config.telemetry);
-    // Beside the database: two homes that share one must see each other's owners.
+    // Next to the database: homes that share one must see each other's owners.
     if let Some(folder) = home.config.store.path.parent() {
         options.owners = folder.join("owners");
     }
@@ -466,7 +471,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     options
 }
 
-/// The models of the configuration. One that is not complete is there, and says so when it is asked.
+/// Builds the configured models. An incomplete model is included and fails when it is asked.
 pub fn models(config: &Config) -> Models {
     let secrets = secrets::Secrets::new(config);
     let all = config.models.iter();

@@ -1,5 +1,5 @@
-//! The log of requests that could change something: who, from where, what. It is bounded like the other logs, and
-//! never has a query, a body or a token.
+//! The audit log: who sent each request that could change something, from where, and what it asked for. Its
+//! size is limited like that of the other logs, and it never contains a query, a body or a token.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub struct AuditLog {
 }
 
 impl AuditLog {
-    /// Opens the log. One that cannot be written is reported once; requests are served all the same.
+    /// Opens the log. If it cannot be written, that is reported once; requests are still served.
     pub fn open(home: &Path, limits: LogLimits) -> Self {
         let path = home.join("logs").join("audit.jsonl");
         let opened = LogFile::open(&path, limits).and_then(|file| {
@@ -27,7 +27,7 @@ impl AuditLog {
         Self { file: opened.ok() }
     }
 
-    /// Adds a line.
+    /// Appends `entry`.
     pub fn note(&self, entry: &AuditEntry) {
         let Some(file) = &self.file else {
             return;

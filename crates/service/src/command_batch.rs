@@ -1,4 +1,5 @@
-//! Command lines that a program sends: each is answered or run in turn, and one that fails does not hide the others.
+//! Batches of command lines from a program. Each is answered or run in order; a failure does not hide the
+//! results of the others.
 
 use deft_wire::Done;
 use deft_wire::command::{CommandBatch, CommandView};
@@ -9,7 +10,7 @@ use crate::commands::{Answer, CommandRun, CommandShell, failed_command, read_com
 use crate::runs::{self, Answers, RunWork, StartRun, Update};
 use crate::workspace::Workspace;
 
-/// Carries out the commands of a text. Runs are driven here until they end or wait.
+/// Carries out the commands in `text`. This process drives their runs until they end or wait.
 pub fn carry_out(workspace: &Workspace, text: &str, origin: &RunOrigin) -> Done<CommandBatch> {
     let shell = CommandShell::open(workspace)?;
     let app = App::open(workspace)?;

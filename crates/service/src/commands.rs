@@ -1,6 +1,6 @@
-//! Command lines, as a model writes them: what they mean, and the results of their runs.
+//! Command lines as models write them: parsing, answers, and the results of their runs.
 //!
-//! A front end reads lines, asks for the answer to each, and drives the runs that answers ask for. Not
+//! A front end reads the commands, asks for the answer to each, and drives the runs that answers contain. Not
 //! here: how a run is driven (`runs`).
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::runs::{self, DrivenRun, StartRun};
 use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
 
-/// Where commands find their skills.
+/// The skills and tools that commands use.
 pub struct CommandShell {
     snapshot: Snapshot,
     /// The home with its stored tools; no server is started.
@@ -33,7 +33,7 @@ pub struct CommandShell {
 /// A command as it was written.
 #[derive(Clone, Debug)]
 pub struct WrittenCommand {
-    /// Its text.
+    /// The text of the command.
     pub text: String,
     form: Form,
 }
@@ -46,25 +46,25 @@ enum Form {
     Unreadable(Problem),
 }
 
-/// The answer to a command.
+/// The answer to a command: a result, or a run that leads to it.
 pub enum Answer {
-    /// Its result.
+    /// The result of the command.
     Result(CommandView),
-    /// A run that is to be driven first.
+    /// A run that must be driven to get the result.
     Run(CommandRun),
 }
 
 /// The run of a command.
 pub struct CommandRun {
-    /// The run.
+    /// The run to start.
     pub start: StartRun,
-    /// A warning that the skill is used as it was before its file broke.
+    /// A warning if the last good version of the skill is used because its file is broken.
     pub warning: Option<String>,
     skill: Arc<LoadedSkill>,
     command: String,
 }
 
-/// Reads the commands of a text, one per line; a text that starts with `{` is one call in JSON.
+/// Parses the commands in `text`, one per line. A text that starts with `{` is one call in JSON.
 pub fn read_commands(text: &str) -> Done<Vec<WrittenCommand>> {
     if text.trim_start().starts_with('{') {
         let call = serde_json::from_str(text).map_err(|error| {
@@ -98,7 +98,7 @@ pub fn read_commands(text: &str) -> Done<Vec<WrittenCommand>> {
 }
 
 impl CommandShell {
-    /// Reads the skills of a workspace.
+    /// Loads the skills of `workspace`.
     pub fn open(workspace: &Workspace) -> Done<Self> {
         let catalog = SkillCatalog::open(workspace)?;
         let moment = catalog.moment();
@@ -111,7 +111,7 @@ impl CommandShell {
         })
     }
 
-    /// The answer to a command.
+    /// Resolves `command` to a result or to a run.
     pub fn answer(&self, command: &WrittenCommand) -> Done<Answer> {
         let commands = self.commands();
         let resolved = match &command.form {
@@ -135,7 +135,7 @@ impl CommandShell {
         Ok(Answer::Result(view(&command.text, result)))
     }
 
-    /// The answer to one of several commands: a failure is its result (S2.48).
+    /// Like [`CommandShell::answer`], for one of several commands: a failure becomes its result (S2.48).
     pub fn answer_in_batch(&self, command: &WrittenCommand) -> Answer {
         if let Form::Unreadable(problem) = &command.form {
             let result = CommandResult::refused(std::slice::from_ref(problem));
@@ -171,7 +171,8 @@ impl CommandShell {
         }
     }
 
-    /// A skill that is missing because its file is broken is not a mistake in the command.
+    /// If a command names a skill that is missing because its file is broken, returns the failure that says
+    /// so: the command itself is not wrong.
     fn broken(&self, problems: &[Problem]) -> Option<Failure> {
         let name = problems.iter().find_map(|problem| {
             if let ProblemKind::UnknownSkill { name, .. } = &problem.kind {
@@ -194,7 +195,7 @@ impl CommandRun {
         &self.command
     }
 
-    /// The result of the command, from its run.
+    /// Returns the result of the command, and the run it comes from.
     pub fn result(&self, app: &App, run: &DrivenRun) -> Done<(CommandView, RunView)> {
         let run = run.detail(app)?.run;
         let given = app
@@ -206,7 +207,7 @@ impl CommandRun {
     }
 }
 
-/// A failure as the result of a command.
+/// Converts `failure` to the result of `command`.
 pub fn failed_command(command: &str, failure: &Failure) -> CommandView {
     let result = error_result(failure.code, &failure.message, failure.hint.as_deref());
     view(command, result)
@@ -228,7 +229,7 @@ fn view(command: &str, result: CommandResult) -> CommandView {
     }
 }
 
-/// The line in which reading stopped.
+/// Returns the line of `text` in which `problem` occurred.
 fn line_at(text: &str, problem: &Problem) -> String {
     let at = problem.span.as_ref().map_or(0, |span| span.start);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -236,7 +237,7 @@ fn line_at(text: &str, problem: &Problem) -> String {
     line.trim().to_owned()
 }
 
-/// A run as the result of a command.
+/// Converts a run to the result of its command.
 fn run_result(run: &RunView, given: CommandResult) -> CommandResult {
     let mut result = given;
     match (&run.error, &run.outputs) {
@@ -253,7 +254,7 @@ fn run_result(run: &RunView, given: CommandResult) -> CommandResult {
             result = error_result("waiting", &message, Some(&hint));
         }
         (None, Value::Null) => "done".clone_into(&mut result.content),
-        // People read it too.
+        // Format JSON for people, who read it too.
         (None, outputs) if serde_json::from_str(&result.content).ok().as_ref() == Some(outputs) => {
             result.content = format!("{outputs:#}");
         }
@@ -276,7 +277,7 @@ fn error_code(error: &RunError) -> &'static str {
     error.code.map_or(error.class.word(), Choice::word)
 }
 
-/// A command that did not work, with the code that programs read (S2.44).
+/// Returns the result of a failed command, with the error code for programs (S2.44).
 fn error_result(code: &str, message: &str, hint: Option<&str>) -> CommandResult {
     let below = hint.map_or(String::new(), |hint| format!("\nhint: {hint}"));
     let mut result = CommandResult {
@@ -293,7 +294,7 @@ pub(crate) fn refusal(problems: &[Problem]) -> Failure {
     let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let hint = problems.iter().find_map(Problem::hint);
     let failure = Failure::input(code, messages.join("; ")).maybe_hint(hint);
-    // The line is right; the handler that it asks for is missing.
+    // The line is valid; only the handler that it needs is missing.
     let is_missing = |problem: &Problem| matches!(problem.kind, ProblemKind::MissingHandler { .. });
     if !problems.is_empty() && problems.iter().all(is_missing) {
         return Failure {

@@ -1,7 +1,7 @@
-//! `deft demo crash`: a run is killed in the middle and resumed, and its journal is checked.
+//! `deft demo crash`: kills a run in the middle, resumes it, and checks its journal.
 //!
-//! Everything happens in a home of its own, which is removed afterwards. The run is driven by child
-//! processes, because a process that is to be killed must not be this one.
+//! The demo uses a temporary home, which is removed afterwards. Child processes drive the run, because the
+//! process that is killed must not be this one.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -26,46 +26,46 @@ const SKILL: &str = include_str!("../demo/crash-demo.yaml");
 /// The steps that must not run twice, in order.
 const STEPS: [&str; 5] = ["one", "two", "three", "four", "five"];
 
-/// The process is killed after this step, while it waits.
+/// The process is killed after this step, while the run waits.
 const KILL_AFTER: &str = "two";
 
-/// The run of a demo takes a tenth of this.
+/// Timeout for each half of the demo. Its whole run takes about a tenth of this.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// More than the steps write.
+/// Size limit for reading the lines of the steps; they write less.
 const MOST_BYTES: u64 = 4096;
 
 /// How often the journal is read.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The steps of a demo, as they happen.
+/// Progress of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DemoProgress {
-    /// A process drives the run.
+    /// A process started the run.
     Started {
-        /// The process.
+        /// The id of the process.
         pid: u32,
     },
     /// A step that must not run twice succeeded.
     StepDone {
-        /// The step.
+        /// The id of the step.
         step: &'static str,
     },
     /// The process was killed.
     Killed {
-        /// The process.
+        /// The id of the process.
         pid: u32,
     },
-    /// Another process drives the run.
+    /// Another process resumed the run.
     Resumed {
-        /// The process.
+        /// The id of the process.
         pid: u32,
     },
-    /// The run is over, and its journal is read.
+    /// The run has ended, and its journal is being checked.
     Verifying,
 }
 
-/// Plays a crash through.
+/// Runs the crash demo and calls `report` at each step of its progress.
 pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashReport> {
     let home = DemoHome::create()?;
     let workspace = Workspace {
@@ -99,14 +99,14 @@ pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashRepo
     Ok(verify(&detail, &before, &events, &lines))
 }
 
-/// A home in the folder for temporary files, removed when the demo is over.
+/// A home in the temporary folder, removed on drop.
 struct DemoHome(PathBuf);
 
 impl DemoHome {
     fn create() -> Done<Self> {
         let path = std::env::temp_dir().join(format!("deft-demo-{}", std::process::id()));
         let broken = |problem| Failure::file(&path, "create", &problem);
-        // What another process with this number left behind.
+        // Remove what an earlier process with the same id left behind.
         drop(fs::remove_dir_all(&path));
         fs::DirBuilder::new()
             .mode(0o700)
@@ -123,7 +123,7 @@ impl DemoHome {
         Ok(home)
     }
 
-    /// Where the steps write.
+    /// The file that the steps write to.
     fn lines(&self) -> PathBuf {
         self.0.join("files").join("lines.txt")
     }
@@ -148,12 +148,12 @@ impl DemoHome {
 
 impl Drop for DemoHome {
     fn drop(&mut self) {
-        // The system removes what is left of it.
+        // On failure the files stay until the system cleans its temporary folder.
         drop(fs::remove_dir_all(&self.0));
     }
 }
 
-/// A process that does not outlive the demo.
+/// A child process that is killed on drop.
 struct ChildGuard(Child);
 
 impl ChildGuard {
@@ -168,7 +168,7 @@ impl ChildGuard {
 
 impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // One that is over already cannot be killed.
+        // Killing fails if the process has already ended.
         drop(self.0.kill());
         drop(self.0.wait());
     }
@@ -178,14 +178,15 @@ fn unstartable(problem: &std::io::Error) -> Failure {
     Failure::internal("demo", format!("cannot start deft: {problem}"))
 }
 
-/// SIGKILL: the process cannot write another byte.
+/// Kills `child` with SIGKILL: it cannot write another byte.
 fn kill(child: &mut ChildGuard) -> Done<()> {
     let killed = child.0.kill().and_then(|()| child.0.wait());
     let failed = |problem| Failure::internal("demo", format!("cannot kill the process: {problem}"));
     killed.map(drop).map_err(failed)
 }
 
-/// Reads the journal until something is in it, and reports the steps that end meanwhile.
+/// Polls the journal until `until` accepts its events, and reports the steps that succeed meanwhile. Fails if
+/// `child` ends before that, or after a timeout.
 fn follow(
     workspace: &Workspace,
     child: &mut ChildGuard,
@@ -214,7 +215,7 @@ fn follow(
     }
 }
 
-/// The events of the run so far; none before it is stored.
+/// Returns the events of the run so far; empty before the run is stored.
 fn read_events(workspace: &Workspace) -> Done<Vec<EventView>> {
     let app = App::to_read(workspace)?;
     let newest = crate::ids::last_run(&app, deft_store::RunFilter::default())?;
@@ -258,7 +259,7 @@ fn is_end(body: &EventBody) -> bool {
     )
 }
 
-/// Judges a run by its journal, and by the lines that its steps left.
+/// Checks a run by its journal, and by the lines that its steps wrote.
 fn verify(
     detail: &RunDetail,
     before: &[EventView],

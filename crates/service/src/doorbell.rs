@@ -1,23 +1,23 @@
-//! The doorbell of a daemon: a local socket that says "there is something to do".
+//! The doorbell of a daemon: a local socket by which other processes report that there is something to do.
 //!
-//! It carries no news; the daemon looks into the store, or asks the servers. A home without a daemon is
-//! no failure: a daemon also glances at the store by itself.
+//! A ring carries only where to look; the daemon then reads the store or the configuration, or asks the
+//! servers. Ringing without a daemon is not an error, and a daemon also polls the store.
 
 use std::path::{Path, PathBuf};
 
-/// Where the socket of a home is.
+/// Returns the path of the socket of `home`.
 fn place(home: &Path) -> PathBuf {
     home.join("data").join("doorbell")
 }
 
-/// Where a daemon is to look.
+/// Where the daemon should look for changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ring {
-    /// Into the store: there is work.
+    /// The store: there is work.
     Work,
-    /// At the servers: their tools may have changed.
+    /// The servers: their tools may have changed.
     Tools,
-    /// At the configuration, which was changed.
+    /// The configuration: it has changed.
     Settings,
 }
 
@@ -37,7 +37,7 @@ impl Ring {
     }
 }
 
-/// Rings, if a daemon is up.
+/// Rings the doorbell of `home`. Does nothing if no daemon is running.
 #[cfg(unix)]
 pub fn ring(home: &Path, ring: Ring) {
     use std::os::unix::net::UnixDatagram;
@@ -51,11 +51,13 @@ pub fn ring(home: &Path, ring: Ring) {
 #[cfg(not(unix))]
 pub fn ring(_: &Path, _: Ring) {}
 
-/// Calls `heard` for every ring, until it is dropped. A socket that cannot be made is none.
+/// Calls `heard` for every ring, until the future is dropped. If the socket cannot be opened or breaks, logs
+/// a warning and waits forever.
 #[cfg(unix)]
 pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
     let place = place(home);
-    // One that was left by a process that is gone; the lock of the home says that it is.
+    // Remove the socket of an earlier daemon. That daemon is gone, because this process holds the lock of the
+    // home.
     drop(std::fs::remove_file(&place));
     let socket = match tokio::net::UnixDatagram::bind(&place) {
         Ok(socket) => socket,

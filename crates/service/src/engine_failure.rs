@@ -1,11 +1,11 @@
-//! Errors of the engine as failures that people and programs read.
+//! Conversion of engine errors to failures for people and programs.
 
 use deft_model::{Choice, ProblemCode};
 use deft_wire::Failure;
 
 use crate::store;
 
-/// An error of the engine, for people.
+/// Converts an engine error to a failure with a code, a message and a hint.
 pub fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
@@ -34,7 +34,7 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::SlotGone { .. } => "slot_gone",
         Error::Heal { .. } => "config",
         Error::Owner { .. } => "file",
-        // Data that deft stored itself cannot be used any more.
+        // Data stored by deft itself can no longer be used.
         Error::Replay { .. }
         | Error::RevisionLost { .. }
         | Error::Unreadable { .. }

@@ -1,7 +1,7 @@
-//! The checks of the health report: `deft doctor`, in a process of its own.
+//! The checks of the health report: runs `deft doctor` in a child process.
 //!
-//! Another process reads the configuration anew and opens everything from the start, as a person who
-//! types the command would; the daemon keeps neither its memory nor its servers.
+//! The child process reads the configuration and opens everything from scratch, as it does when a person
+//! types the command; the daemon keeps none of its memory and none of its servers.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -13,10 +13,10 @@ use deft_scheduler::{Check, CheckStatus, Checks};
 use deft_wire::check::{self, CheckList};
 use tokio::process::Command;
 
-/// How long all checks may take: each server may take its time to start.
+/// Timeout for all checks together; each server may take a while to start.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Checks a home.
+/// Runs `deft doctor` for a home.
 pub(crate) struct Doctor {
     home: PathBuf,
 }
@@ -50,7 +50,7 @@ impl Doctor {
     }
 }
 
-/// A check as the health report of the engine has it.
+/// Converts a check of `deft doctor` to a check of the engine's health report.
 fn check(check: check::Check) -> Check {
     Check {
         id: check.id,

@@ -1,6 +1,6 @@
-//! Ids as people give them: the whole of one, its beginning, or `last`.
+//! Lookup of ids as people type them: a whole id, a prefix of one, or `last`.
 //!
-//! Every command that asks for an id comes here, so that the same words work everywhere.
+//! Every command that takes an id uses this module, so the same words work everywhere.
 
 use deft_engine::{CHAT_SKILL, Error};
 use deft_store::{RunFilter, RunRow};
@@ -10,19 +10,19 @@ use deft_wire::{Done, Failure};
 use crate::app::{self, App};
 use crate::store;
 
-/// The word for the newest one.
+/// The word for the newest item.
 pub(crate) const LAST: &str = "last";
 
-/// The most candidates that a message names.
+/// Maximum number of candidates in a message.
 const MOST_NAMED: usize = 5;
 
-/// How much of a description is shown beside a candidate.
+/// Maximum length of the description of a candidate, in characters.
 const LONGEST: usize = 50;
 
-/// The beginning of every id of a run.
+/// The prefix of every run id.
 const RUN: &str = "run_";
 
-/// How far back the newest run that is no chat is looked for.
+/// How many of the newest runs are searched for one that is no chat.
 const LOOK_BACK: u32 = 200;
 
 /// The kind of an id.
@@ -56,7 +56,7 @@ impl IdKind {
         }
     }
 
-    /// An id that names nothing.
+    /// Returns the failure for an unknown id.
     pub(crate) fn unknown(self, given: &str) -> Failure {
         let message = match given {
             LAST => format!("no {} yet", self.noun()),
@@ -71,7 +71,8 @@ impl IdKind {
         failure.hint(format!("`{}` shows them", self.list()))
     }
 
-    /// A beginning that fits several ids. The candidates are named, because ids of one day begin alike.
+    /// Returns the failure for a prefix of several ids. It names the candidates, because ids of one day begin
+    /// alike.
     pub(crate) fn ambiguous(self, given: &str, candidates: &[(String, String)]) -> Failure {
         let count = candidates.len();
         let named = candidates.iter().take(MOST_NAMED).map(|(id, about)| {
@@ -87,8 +88,8 @@ impl IdKind {
         Failure::input("ambiguous", message).hint(hint)
     }
 
-    /// The one that an id means among all of them, newest first. `describe` gives the id and a few words
-    /// about it.
+    /// Returns the item that `given` names. `describe` returns the id of an item and a few words about it.
+    /// Fails if no id or several ids match.
     pub(crate) fn pick<T>(
         self,
         given: &str,
@@ -99,7 +100,7 @@ impl IdKind {
         found.ok_or_else(|| self.unknown(given))
     }
 
-    /// The same; nothing if no id fits.
+    /// Like [`IdKind::pick`], but returns `None` if no id matches.
     pub(crate) fn find<T>(
         self,
         given: &str,
@@ -126,7 +127,8 @@ impl IdKind {
     }
 }
 
-/// The run that an id means. `last` is the newest one that is no message of a chat.
+/// Finds the run that `given` names. `last` is the newest run that is not a chat message, if a recent one
+/// exists.
 pub(crate) fn find_run(app: &App, given: &str) -> Done<RunRow> {
     if given == LAST {
         let rows = runs(app, RunFilter::default(), LOOK_BACK)?;
@@ -146,7 +148,7 @@ pub(crate) fn find_run(app: &App, given: &str) -> Done<RunRow> {
     }
 }
 
-/// The newest run that a filter lets through.
+/// Returns the newest run that matches `filter`.
 pub(crate) fn last_run(app: &App, filter: RunFilter) -> Done<Option<RunRow>> {
     Ok(runs(app, filter, 1)?.into_iter().next())
 }

@@ -1,4 +1,4 @@
-//! Background jobs (S0.77 to S0.82): queue them, look after them, halt them.
+//! Background jobs (S0.77 to S0.82): queue, list, halt and resume them.
 
 use deft_engine::JOB_SKILL;
 use deft_model::{Object, RunOrigin};
@@ -12,7 +12,7 @@ use crate::ids::{self, IdKind, LAST};
 use crate::runs::read_cursor;
 use crate::store;
 
-/// The jobs of a home, newest first.
+/// Pages of the jobs of a home, newest first.
 pub struct JobPages<'a> {
     app: &'a App,
     end: Option<PageEnd>,
@@ -24,18 +24,18 @@ pub fn list(app: &App) -> JobPages<'_> {
 }
 
 impl JobPages<'_> {
-    /// The same list behind the page that a cursor ended.
+    /// Continues after the page that `cursor` ended.
     pub fn behind(mut self, cursor: &str) -> Done<Self> {
         self.end = Some(PageEnd(read_cursor(cursor)?));
         Ok(self)
     }
 
-    /// Where the last page ended.
+    /// Returns the cursor at the end of the last page, or `None` before the first page.
     pub fn cursor(&self) -> Option<String> {
         self.end.map(|PageEnd(end)| end.to_string())
     }
 
-    /// The next jobs, at most so many.
+    /// Returns the next page of at most `limit` jobs.
     pub fn next(&mut self, limit: u32) -> Done<Vec<JobView>> {
         let filter = RunFilter {
             limit: Some(limit),
@@ -48,7 +48,7 @@ impl JobPages<'_> {
         page.runs.iter().map(|row| view(self.app, row)).collect()
     }
 
-    /// How many jobs there are in all.
+    /// Returns the number of all jobs.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(filter());
         self.app
@@ -71,7 +71,7 @@ pub fn queue(app: &App, arguments: &Object, origin: RunOrigin) -> Done<JobView> 
     view(app, &row)
 }
 
-/// A job, by its id, the beginning of it, or `last`.
+/// Returns the job that `id` names: an id, a prefix of one, or `last`.
 pub fn show(app: &App, id: &str) -> Done<JobView> {
     let row = match id {
         LAST => {
@@ -91,20 +91,20 @@ pub fn show(app: &App, id: &str) -> Done<JobView> {
     Err(Failure::input("not_a_job", message).hint(hint))
 }
 
-/// Since when jobs are halted; none if they are not.
+/// Returns the time since which jobs are halted, or `None` if they are not halted.
 pub fn halted_since(app: &App) -> Done<Option<Timestamp>> {
     let halted = app.block_on(app.engine.jobs_halted());
     halted.map_err(|error| app::failure(&error))
 }
 
-/// Lets no job begin until they are resumed.
+/// Halts jobs: none starts until [`resume`]. Running jobs continue.
 pub fn halt(app: &App) -> Done<JobsHalted> {
     let done = app.block_on(app.engine.halt_jobs());
     done.map_err(|error| app::failure(&error))?;
     Ok(JobsHalted { halted: true })
 }
 
-/// Lets jobs begin again.
+/// Lets jobs start again.
 pub fn resume(app: &App) -> Done<JobsHalted> {
     let done = app.block_on(app.engine.resume_jobs());
     done.map_err(|error| app::failure(&error))?;

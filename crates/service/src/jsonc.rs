@@ -1,19 +1,19 @@
-//! JSON as hosts write it: with comments and with a comma behind the last item.
+//! JSON as clients write it: with comments and a comma after the last item.
 //!
-//! Syntax that JSON does not have is replaced by blanks of the same length, so that
-//! places in messages stay right.
+//! Syntax that JSON does not have is replaced by blanks of the same length, so positions in error messages
+//! stay correct.
 
-/// The text as plain JSON.
+/// Returns the text as plain JSON.
 pub(crate) fn plain(text: &str) -> String {
     replace(text, Commas::Replaced)
 }
 
-/// The text without comments. A comma behind the last item stays.
+/// Returns the text without comments. A comma after the last item stays.
 pub(crate) fn without_comments(text: &str) -> String {
     replace(text, Commas::Kept)
 }
 
-/// Whether commas behind last items are replaced.
+/// Whether commas after last items are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Commas {
     Replaced,
@@ -28,7 +28,7 @@ fn replace(text: &str, commas: Commas) -> String {
     } else {
         0
     };
-    // Where a comma is that nothing has followed so far.
+    // Offset of the last comma, as long as nothing follows it.
     let mut comma = None;
     while let Some(&byte) = out.get(at) {
         match (byte, out.get(at + 1)) {
@@ -56,11 +56,11 @@ fn replace(text: &str, commas: Commas) -> String {
         }
         at += 1;
     }
-    // Only whole characters were replaced, so this is a text still.
+    // Only whole characters were replaced, so the bytes are still valid UTF-8.
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// The place behind a text in quotes.
+/// Returns the offset after the quoted string that begins at `start`.
 pub(crate) fn end_of_text(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {

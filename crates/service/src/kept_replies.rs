@@ -1,7 +1,9 @@
-//! Replies to requests with an `Idempotency-Key`, in files of the home, so that a key counts across a restart.
+//! Stored replies to requests with an `Idempotency-Key`, in files of the home, so a key stays valid across a
+//! restart.
 //!
-//! A request is noted before it is carried out. If deft ends before the reply is known, the note stays, and the request
-//! is not carried out again: its effect is not known. Starting a run needs none of this, as its key is stored with it.
+//! A request is recorded before it is carried out. If deft ends before the reply is known, the record stays
+//! and the request is not repeated, because its effect is unknown. A request that starts a run needs none of
+//! this: its key is stored with the run.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,10 +18,10 @@ use serde::{Deserialize, Serialize};
 /// How long a reply is kept.
 pub const KEPT: Duration = Duration::from_hours(24);
 
-/// The largest reply that is kept.
+/// Maximum size of a stored reply, in bytes.
 pub const LARGEST: usize = 256 * 1024;
 
-/// The largest file: a reply with its escapes.
+/// Maximum size of a file, in bytes: a reply with its escapes.
 const MAX_BYTES: u64 = 2 * 1024 * 1024;
 
 /// A request with a key, and its reply if it is known.
@@ -27,16 +29,16 @@ const MAX_BYTES: u64 = 2 * 1024 * 1024;
 pub struct KeptReply {
     /// The digest of the body of the request.
     pub body: String,
-    /// The reply; none while the request is carried out.
+    /// The reply; `None` while the request is in progress.
     pub reply: Option<StoredReply>,
 }
 
 /// A reply as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredReply {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The document.
+    /// The body of the reply.
     pub text: String,
     /// Whether it reports a failure.
     pub is_problem: bool,
@@ -47,7 +49,7 @@ pub struct StoredReply {
 pub struct ReplyFiles(PathBuf);
 
 impl ReplyFiles {
-    /// The replies of a home. Those that are too old are removed.
+    /// Opens the replies of `home` and removes expired ones.
     pub fn open(home: &Path) -> Self {
         let files = Self(home.join("data").join("replies"));
         for (key, _) in files.list().iter().filter(|(_, at)| is_over(*at)) {
@@ -56,7 +58,7 @@ impl ReplyFiles {
         files
     }
 
-    /// All keys, oldest first.
+    /// Returns all keys with the time of their last change, oldest first.
     pub fn list(&self) -> Vec<(String, SystemTime)> {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut all: Vec<(String, SystemTime)> = entries
@@ -70,7 +72,8 @@ impl ReplyFiles {
         all
     }
 
-    /// What is known of a key. A file that cannot be read may stand for a request that took effect.
+    /// Returns the record of `key`, or `None` if it is unknown or expired. Fails if the file is unreadable,
+    /// because its request may have taken effect.
     pub fn read(&self, key: &str) -> Done<Option<KeptReply>> {
         let path = self.path(key);
         let modified = fs::metadata(&path).and_then(|data| data.modified());
@@ -91,19 +94,19 @@ impl ReplyFiles {
         Ok(Some(kept))
     }
 
-    /// Notes a request, or its reply.
+    /// Stores a request, or its reply.
     pub fn write(&self, key: &str, kept: &KeptReply) -> Done<()> {
         let path = self.path(key);
         if !self.0.exists() {
-            // What is wrong with the folder is told by the write.
+            // A problem with the folder is reported by the write.
             drop(fs::create_dir_all(&self.0));
         }
         write_private(&path, &serde_json::to_string(kept).unwrap_or_default())
     }
 
-    /// Forgets a key.
+    /// Removes the record of `key`.
     pub fn remove(&self, key: &str) {
-        // A file that stays is removed when it is too old.
+        // A file that cannot be removed now is removed when it expires.
         drop(fs::remove_file(self.path(key)));
     }
 
@@ -112,7 +115,7 @@ impl ReplyFiles {
     }
 }
 
-/// Whether a reply of an instant is no longer kept.
+/// Whether a reply stored at `at` has expired.
 pub fn is_over(at: SystemTime) -> bool {
     at.elapsed().is_ok_and(|age| age > KEPT)
 }

@@ -1,5 +1,5 @@
-//! The skills of a home as commands load them: with the last good state of those whose file is broken,
-//! and for people with what tools changed about them.
+//! Loading of the skills of a home for commands: a skill with a broken file in its last good version, and,
+//! for people, skills with the changes that tools made.
 //!
 //! Not here: how a daemon follows files (`daemon/`), and what is wrong with a file (`validate`).
 
@@ -12,7 +12,8 @@ use deft_registry::{Snapshot, State};
 use crate::library::Library;
 use crate::{runtime, store};
 
-/// Which skills are used as they were before their files broke, in one line: one of them, or all.
+/// Returns a warning of one line if the last good version of `skill` is used because its file is broken.
+/// `None` covers all skills.
 pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
     let wanted = skill.map(|name| snapshot.find(name).map(|loaded| loaded.skill.id.clone()));
     let kept: Vec<_> = snapshot
@@ -54,8 +55,8 @@ pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option
     ))
 }
 
-/// The skills of a home, with the last good state of those whose file is broken (X14, S2.18). What
-/// the store cannot tell stays unknown, and is told as broken.
+/// Loads the skills of a home, with the last good version of those whose file is broken (X14, S2.18). A skill
+/// whose last good version cannot be read stays broken.
 pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
     let snapshot = library.load();
     let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
@@ -75,8 +76,8 @@ pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
     }
 }
 
-/// The same as people see them: with what tools changed about skills of files, deleted ones among them.
-/// Beside them, what was changed, by skill. What the store cannot tell is as the files say.
+/// Like [`load_kept`], with the changes that tools made to skills with a file, and with deleted skills. Also
+/// returns these changes, by skill. If the store cannot be read, skills are as in their files.
 pub(crate) fn load_changed(
     home: &Home,
     library: &Library,

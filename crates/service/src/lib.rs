@@ -1,7 +1,7 @@
-//! Everything that a front end may ask deft for. The command line, the servers and the dashboard know this
-//! crate, `wire` and `config`, and nothing deeper.
+//! The API of deft for front ends. The command line, the servers and the dashboard use this crate, `wire` and
+//! `config`, and no other crate of deft.
 //!
-//! Not here: arguments, terminals, HTTP and anything that prints.
+//! Not here: arguments, terminals, HTTP and printing.
 
 pub mod app;
 pub mod approvals;

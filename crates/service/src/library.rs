@@ -1,4 +1,4 @@
-//! The skills that a request works on: those of the home, or those of folders that the caller names.
+//! The skills that a request works on: those of the home, or those of folders named by the caller.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use deft_registry::{Options, Snapshot};
 use deft_skillfile::Moment;
 use deft_wire::{Done, Failure};
 
-/// Folders of skills and agents, and the present that their schedules are seen from.
+/// Folders of skills and agents, and the time at which their schedules are read.
 pub struct Library {
-    /// Which folders, and how they are read.
+    /// The folders, and how they are read.
     pub options: Options,
-    /// The present, and the zone of times that name none.
+    /// The current time, and the zone of times that name none.
     pub moment: Moment,
 }
 
 impl Library {
-    /// The skills and agents of a home.
+    /// Returns the skills and agents of a home.
     pub fn of_home(home: &Home) -> Self {
         Self {
             options: Options::new(home.roots()).with_agents([home.agents()]),
@@ -24,7 +24,7 @@ impl Library {
         }
     }
 
-    /// The skills of folders that the caller names. They need no home.
+    /// Returns the skills of the given folders. They need no home. Fails if a folder does not exist.
     pub fn of_folders(folders: &[PathBuf], home: Option<&Home>) -> Done<Self> {
         Ok(Self {
             options: Options::new(existing(folders)?),
@@ -32,13 +32,13 @@ impl Library {
         })
     }
 
-    /// Loads everything once.
+    /// Loads all skills and agents once.
     pub fn load(&self) -> Snapshot {
         Snapshot::load(&self.options, &self.moment)
     }
 }
 
-/// Folders that the caller names must exist: a misspelt one would look like "no skills".
+/// Folders named by the caller must exist: a misspelt one would look like "no skills".
 fn existing(roots: &[PathBuf]) -> Done<Vec<PathBuf>> {
     let check = |root: &PathBuf| {
         if root.is_dir() {

@@ -1,5 +1,5 @@
-//! The file by which commands and clients find the API of the daemon: `server.json` in the home. It counts only while
-//! a daemon holds the lock.
+//! The file by which commands and clients find the API of the daemon: `server.json` in the home. It is valid
+//! only while a daemon holds the lock.
 
 use std::path::{Path, PathBuf};
 
@@ -10,26 +10,26 @@ use deft_wire::listener::ListenerState;
 
 use crate::lock::Lock;
 
-/// The largest such file.
+/// Maximum size of the file.
 const MAX_BYTES: u64 = 16 * 1024;
 
 fn file(home: &Path) -> PathBuf {
     home.join("server.json")
 }
 
-/// Notes where the API is served, or why it is not.
+/// Writes the address of the API, or why it is not served, to the file.
 pub fn note(home: &Path, state: &ListenerState) -> Done<()> {
     let text = serde_json::to_string(state).unwrap_or_default();
     write_private(&file(home), &format!("{text}\n"))
 }
 
-/// Removes the note.
+/// Removes the file.
 pub fn clear(home: &Path) {
-    // A note without a daemon does not count.
+    // A stale file is ignored: readers check the lock of the daemon first.
     drop(std::fs::remove_file(file(home)));
 }
 
-/// Where the daemon of a home serves the API; none without a daemon, or if it serves none.
+/// Returns the state of the API of a home; `None` if no daemon is running or it has the API disabled.
 pub fn find(home: &Path) -> Option<ListenerState> {
     Lock::holder(home)?;
     let text = read_text(&file(home), MAX_BYTES).ok()?;

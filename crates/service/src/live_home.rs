@@ -1,7 +1,7 @@
-//! The home of a daemon, as requests inside the daemon use it: it is open already, and its skills are loaded.
+//! The open home of a daemon, shared by the requests inside the daemon.
 //!
-//! Opening a home reads every skill file, starts threads and opens the database. A server would pay that for every
-//! request.
+//! Opening a home reads every skill file, starts threads and opens the database. Without this, a server would
+//! repeat that for every request.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use crate::library::Library;
 use crate::threads::Threads;
 
-/// A home that this process has open.
+/// A home that this process holds open.
 #[derive(Clone)]
 pub struct LiveHome {
     pub(crate) threads: Handle,
@@ -28,7 +28,7 @@ pub struct LiveHome {
     pub(crate) compute: Compute,
     pub(crate) channel: Arc<dyn Channel>,
     pub(crate) registry: Arc<Registry>,
-    /// Whether the loops of the daemon run.
+    /// Whether the loops of the daemon are running.
     pub(crate) schedules: Arc<AtomicBool>,
 }
 
@@ -39,12 +39,12 @@ impl fmt::Debug for LiveHome {
 }
 
 impl LiveHome {
-    /// The skills of the home with what tools changed about them, and beside them what was changed, by skill.
+    /// Returns the skills of the home with the overlays of assistants applied, and the changes by skill.
     pub(crate) fn load_changed(
         &self,
         library: &Library,
     ) -> (Snapshot, BTreeMap<String, FileChange>) {
-        // Contents are shared, so that this copies a few pointers per skill.
+        // The contents are shared, so this copies a few pointers per skill.
         let snapshot = self.registry.snapshot().edited(BTreeMap::new());
         let threads = Threads::Shared(self.threads.clone());
         match threads.block_on(self.engine.store().changed_files()) {
@@ -56,7 +56,7 @@ impl LiveHome {
         }
     }
 
-    /// Reads files that this process wrote before the next request asks for them.
+    /// Reads files that this process has written, so that the next request sees them.
     pub(crate) fn catch_up(&self) {
         self.registry.catch_up();
     }

@@ -1,4 +1,4 @@
-//! One daemon per home: a lock that the operating system keeps, and a file that says who has it.
+//! One daemon per home: a lock held by the operating system, and a file with the process id of its holder.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -8,13 +8,13 @@ use deft_registry::open_regular;
 
 use deft_wire::{Done, Failure};
 
-/// The lock of a home, held as long as this lives.
+/// The lock of a home, held until dropped.
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock, or says who has it.
+    /// Takes the lock. The error names the process that holds it.
     pub fn take(home: &Path) -> Done<Self> {
         let path = home.join("deft.lock");
         let mut file = OpenOptions::new()
@@ -28,7 +28,7 @@ impl Lock {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
                 let mut pid = String::new();
-                // Who it is is good to know, and not more.
+                // The process id only improves the message, so errors are ignored.
                 drop(file.read_to_string(&mut pid));
                 let message = match pid.trim() {
                     "" => format!("deft is already up in `{}`", home.display()),
@@ -49,7 +49,7 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
-    /// The process that is up in a home, if there is one.
+    /// Returns the process id of the daemon of a home; `None` if none is running.
     pub fn holder(home: &Path) -> Option<String> {
         let mut file = open_regular(&home.join("deft.lock")).ok()?;
         match file.try_lock_shared() {

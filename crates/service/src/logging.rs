@@ -1,7 +1,7 @@
-//! The log of a home, `logs/deft.log`: what compute blocks print, leases that could not be renewed, faults
-//! of deft itself.
+//! The log of a home, `logs/deft.log`: output of compute blocks, failed lease renewals, internal errors of
+//! deft.
 //!
-//! Not here: what a run did, which is in the store, and what a person is told, which a front end prints.
+//! Not here: the events of runs, which are in the store, and messages to users, which front ends print.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,15 +15,15 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
-/// A further place that log events go to, such as the terminal of a daemon.
+/// A further target of log events, such as the terminal of a daemon.
 pub type Sink = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// Starts writing the log. One that cannot be written is left out: nothing depends on it.
+/// Starts writing the log. Errors are ignored: deft works without a log.
 pub fn start(home: &Path, limits: LogLimits) {
     start_with(home, limits, Vec::new());
 }
 
-/// The same with further sinks. A second start in one process keeps the first log.
+/// Like [`start`], with further sinks. A second call in one process has no effect.
 pub fn start_with(home: &Path, limits: LogLimits, mut sinks: Vec<Sink>) {
     if let Some(file) = file(home, limits) {
         sinks.push(file.boxed());
@@ -34,7 +34,7 @@ pub fn start_with(home: &Path, limits: LogLimits, mut sinks: Vec<Sink>) {
         .try_init();
 }
 
-/// The lines of the log: one JSON object each, for every writer.
+/// Returns the layer that writes the log file, one JSON object per line.
 fn file<S>(home: &Path, limits: LogLimits) -> Option<impl Layer<S> + use<S>>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -44,8 +44,8 @@ where
     Some(layer.with_writer(Mutex::new(file.ok()?)))
 }
 
-/// Of libraries only warnings are logged. The library for tool servers quotes messages of servers in full,
-/// with secrets in them; the router reports what is wrong there.
+/// Libraries log warnings only. The MCP library is silenced, because it quotes server messages in full,
+/// including secrets; the router reports their errors.
 fn levels() -> Targets {
     Targets::new()
         .with_target("deft", LevelFilter::INFO)

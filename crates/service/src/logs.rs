@@ -1,6 +1,6 @@
-//! Reads the log of a home: its last lines, and new ones as they come.
+//! Reads the log of a home: its last lines, and new lines as they are written.
 //!
-//! Older lines are in `deft.log.1`, `deft.log.2` and so on. Not here: writing it (`logging.rs`).
+//! Older lines are in `deft.log.1`, `deft.log.2` and so on. Not here: writing the log (`logging.rs`).
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -13,16 +13,16 @@ use deft_wire::{Done, Failure};
 
 use crate::workspace::Workspace;
 
-/// The log of a home.
+/// A reader of the log of a home.
 pub struct LogReader {
     path: PathBuf,
     file: Option<File>,
-    /// A line that is not complete yet.
+    /// An incomplete last line.
     rest: String,
 }
 
 impl LogReader {
-    /// The log of the home of a workspace; it need not exist.
+    /// Opens the log of the home of a workspace; the file need not exist.
     pub fn open(workspace: &Workspace) -> Done<Self> {
         let path = workspace.locate()?.join("logs").join("deft.log");
         Ok(Self {
@@ -32,7 +32,8 @@ impl LogReader {
         })
     }
 
-    /// The last lines, oldest first. The next call of [`Self::read_new`] reads on from there.
+    /// Returns the last `count` lines, oldest first. The next call of [`Self::read_new`] continues after
+    /// them.
     pub fn tail(&mut self, count: usize) -> Done<LogDocument> {
         let mut lines = self.read_new()?;
         let mut number = 1;
@@ -55,7 +56,7 @@ impl LogReader {
         })
     }
 
-    /// The lines since the last call. A log that was rotated is read to its end before the new one.
+    /// Returns the lines since the last call. A rotated log is read to its end before the new one.
     pub fn read_new(&mut self) -> Done<Vec<LogLine>> {
         let mut text = std::mem::take(&mut self.rest);
         let unread = |problem| Failure::file(&self.path, "read", &problem);
@@ -74,7 +75,7 @@ impl LogReader {
         Ok(text.lines().map(read_line).collect())
     }
 
-    /// Whether another file has the name of the log now, or no file was open yet.
+    /// Whether the log was replaced by a new file, or has not been opened yet.
     fn is_rotated(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
         let Some(file) = &self.file else {
@@ -90,7 +91,7 @@ impl LogReader {
 fn read_to_end(file: &mut File, text: &mut String) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     let at = file.stream_position()?;
-    // A file that was emptied is read from its start.
+    // A truncated file is read from its start.
     if file.metadata()?.len() < at {
         file.seek(SeekFrom::Start(0))?;
     }
@@ -105,7 +106,7 @@ fn rotated(path: &Path, number: u32) -> PathBuf {
     name.into()
 }
 
-/// A line that deft did not write is shown as it is.
+/// Parses a line. A line that deft did not write becomes the message.
 fn read_line(line: &str) -> LogLine {
     serde_json::from_str(line).unwrap_or_else(|_| LogLine {
         at: None,

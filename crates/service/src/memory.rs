@@ -1,4 +1,4 @@
-//! What agents remember: facts, listed and forgotten by people.
+//! The memory of agents: lists and deletes facts on behalf of users.
 
 use deft_store::{FactFilter, FactRow};
 use deft_wire::fact::{FactList, FactView, ForgottenFact};
@@ -7,16 +7,16 @@ use deft_wire::{Done, Failure};
 use crate::app::App;
 use crate::store;
 
-/// Which facts to list.
+/// A query for facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactQuery {
-    /// Words that a fact contains.
+    /// Words that the fact contains.
     pub search: Option<String>,
-    /// Of this kind.
+    /// The category of the fact.
     pub category: Option<String>,
-    /// Of this agent.
+    /// The agent that stored the fact.
     pub agent: Option<String>,
-    /// The most facts.
+    /// Maximum number of facts.
     pub limit: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Messages to people: which there are, whether they arrived, and another try.
+//! Notices to people: lists them with their delivery state, and retries failed deliveries.
 
 use deft_model::RunId;
 use deft_store::{NoticeFilter, NoticeRow};
@@ -12,13 +12,13 @@ use crate::runs::read_cursor;
 use crate::shape::read_stored;
 use crate::store;
 
-/// The messages of a home, newest first.
+/// The notices of a home, newest first, in pages.
 pub struct NoticePages<'a> {
     app: &'a App,
     filter: NoticeFilter,
 }
 
-/// Lists messages: all, or those that were given up.
+/// Lists all notices, or only those whose delivery was given up.
 pub fn list(app: &App, only_dead: bool) -> NoticePages<'_> {
     let filter = NoticeFilter {
         status: only_dead.then_some(deft_store::NoticeStatus::Dead),
@@ -28,18 +28,18 @@ pub fn list(app: &App, only_dead: bool) -> NoticePages<'_> {
 }
 
 impl NoticePages<'_> {
-    /// The same list behind the page that a cursor ended.
+    /// Continues after the page that returned `cursor`.
     pub fn behind(mut self, cursor: &str) -> Done<Self> {
         self.filter.before = Some(read_cursor(cursor)?);
         Ok(self)
     }
 
-    /// Where the last page ended.
+    /// Returns the cursor of the last page.
     pub fn cursor(&self) -> Option<String> {
         self.filter.before.map(|before| before.to_string())
     }
 
-    /// The next messages, at most so many.
+    /// Returns the next page of at most `limit` notices.
     pub fn next(&mut self, limit: u32) -> Done<Vec<NoticeView>> {
         let filter = NoticeFilter {
             limit: Some(limit),
@@ -51,7 +51,7 @@ impl NoticePages<'_> {
         rows.iter().map(view).collect()
     }
 
-    /// How many messages there are in all.
+    /// Returns the total number of notices.
     pub fn count(&self) -> Done<u64> {
         let filter = NoticeFilter {
             before: None,
@@ -64,7 +64,8 @@ impl NoticePages<'_> {
     }
 }
 
-/// Sends messages again that were given up: one, by its number or `last`, or all of them.
+/// Queues notices for delivery whose delivery was given up: the one named by its number or `last`, or all of
+/// them.
 pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
     let id = id.map(|id| number(app, id)).transpose()?;
     let retried = app.engine.store().retry_notices(id, Timestamp::now());
@@ -80,7 +81,7 @@ pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
     }
 }
 
-/// The number of a message; `last` is the newest one that was given up.
+/// Parses the number of a notice; `last` is the newest one whose delivery was given up.
 fn number(app: &App, id: &str) -> Done<i64> {
     if id != LAST {
         let number = id.parse();
@@ -97,7 +98,7 @@ fn unknown(message: String) -> Failure {
 
 fn view(row: &NoticeRow) -> Done<NoticeView> {
     let notice: NoticeBody = read_stored(&format!("message {}", row.id), &row.body)?;
-    // Messages of the `notify` tool name their run in the body.
+    // Notices of the `notify` tool name their run in the body.
     let run = row.run.clone().or(notice.run.as_deref().map(RunId::new));
     Ok(NoticeView {
         id: row.id,

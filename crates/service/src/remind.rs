@@ -1,4 +1,4 @@
-//! Reminders: a stored skill with one call of `notify`, and no model.
+//! Reminders: a stored skill with one call of `notify` and no model.
 
 use deft_engine::Error;
 use deft_model::Object;
@@ -12,10 +12,10 @@ use crate::app::{self, App};
 use crate::schedule::{NOTIFY, finish, read_zone, refused, trigger_config};
 use crate::workspace::Workspace;
 
-/// The longest name of a reminder; its text is kept whole.
+/// Maximum length of a reminder's name, in characters; its text is not shortened.
 const LONGEST_NAME: usize = 60;
 
-/// The most reminders with the same text.
+/// Maximum number of reminders with the same text.
 const MOST_ALIKE: usize = 100;
 
 /// Stores a reminder from the words of a command line: the text and the time, in either order.
@@ -57,7 +57,7 @@ fn record(name: &str, text: &str, timing: &Value) -> Object {
     record
 }
 
-/// A text that is not read as a template.
+/// Escapes a text so that it is not rendered as a template.
 fn literal(text: &str) -> String {
     let is_template = ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));
     if is_template {
@@ -73,7 +73,7 @@ fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// The name of a reminder: its text, cut between words, with a number if others have the same.
+/// Returns the name of a reminder: its text, cut between words, with a number if the name is taken.
 fn numbered(text: &str, number: usize) -> String {
     let mut name = String::new();
     for word in text.split_whitespace() {

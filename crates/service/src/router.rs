@@ -1,7 +1,6 @@
-//! The router of a home: its servers, its secrets, and the catalogs that were
-//! stored when servers were last asked.
+//! The router of a home, with its servers, its secrets and the stored catalogs.
 //!
-//! Opening starts no server. New catalogs are stored as they come in.
+//! Opening it starts no server. New catalogs are stored as they arrive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use deft_config::Home;
 use deft_config::{Secrets, SignIns};
 use deft_wire::Done;
 
-/// The router of a home, for a caller that has opened the store.
+/// Returns the router of a home, for callers that have opened the store.
 pub(crate) async fn of_home(
     home: &Home,
     store: Option<&Arc<dyn Store>>,
@@ -32,24 +31,24 @@ pub(crate) async fn of_home(
         .router)
 }
 
-/// A router and what a command wants to know about it.
+/// A router, with stored facts about its servers.
 pub(crate) struct CatalogRouter {
     /// The router.
     pub(crate) router: Router,
     keeper: Arc<Keeper>,
     secrets: Arc<Secrets>,
     failures: BTreeMap<String, (String, Timestamp)>,
-    /// Why the stored catalogs could not be read, if that is so.
+    /// Why the stored catalogs could not be read, if so.
     warning: Option<String>,
 }
 
-/// Where the store keeps why a server could not be asked, among what servers offer: no server has
-/// a slash in its name.
+/// Returns the key under which the store keeps the last failure of a server, in the table of catalogs. It
+/// cannot clash with the name of a server, which contains no slash.
 fn failure_key(server: &str) -> String {
     format!("{server}/failure")
 }
 
-/// Remembers how it went when a server was asked.
+/// Stores the result of connecting to a server: the error, or `None` if it succeeded.
 pub(crate) async fn remember(store: &dyn Store, server: &str, error: Option<&str>) {
     let key = failure_key(server);
     let kept = match error {
@@ -59,13 +58,13 @@ pub(crate) async fn remember(store: &dyn Store, server: &str, error: Option<&str
         }
         None => store.drop_catalog(&key).await,
     };
-    // It is only said again later; what was asked for has been answered.
+    // The failure is only shown later; the current request has its result already.
     drop(kept);
 }
 
-/// Forgets everything about a server.
+/// Removes all stored data of a server.
 pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
-    // What is left of it does no harm: servers that are not configured are not shown.
+    // Remains are harmless: servers that are not configured are not shown.
     drop(store.drop_catalog(server).await);
     drop(store.drop_catalog(&failure_key(server)).await);
 }
@@ -73,7 +72,7 @@ pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
 impl CatalogRouter {
     /// For commands that only read: uses the stored catalogs and creates nothing.
     pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
-        // Tools can be shown without what was stored about them.
+        // Tools can be shown without stored catalogs.
         let (store, warning) = match store::read(home) {
             Ok(store) => (Some(store), None),
             Err(failure) => (None, Some(failure.message)),
@@ -82,12 +81,12 @@ impl CatalogRouter {
         Ok(Self { warning, ..opened })
     }
 
-    /// For commands that ask servers: what they say is stored.
+    /// For commands that query servers: stores their answers.
     pub(crate) async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
         Self::with(home, Some(store::open(home)?), tell).await
     }
 
-    /// The same for one server; the others do not exist.
+    /// Like [`Self::to_ask`], with one server only.
     pub(crate) async fn to_ask_one(
         home: &Home,
         store: Arc<dyn Store>,
@@ -139,19 +138,19 @@ impl CatalogRouter {
         })
     }
 
-    /// The last answer of a server, and its time.
+    /// Returns the last catalog of a server, and when it was received.
     pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
         self.keeper.known.lock().get(server).cloned()
     }
 
-    /// Why a server did not answer the last time it was asked, and when that was. Nothing if it has
-    /// answered since.
+    /// Returns why the server did not answer the last time, and when that was. `None` if it has answered
+    /// since.
     pub(crate) fn failure(&self, server: &str) -> Option<(String, Timestamp)> {
         self.failures.get(&failure_key(server)).cloned()
     }
 
-    /// Ends the servers, waits until everything is stored, and returns warnings about the store and
-    /// about secrets.
+    /// Shuts the servers down, waits until everything is stored, and returns warnings about the store and
+    /// secrets.
     pub(crate) async fn close(self) -> Vec<String> {
         self.router.shutdown().await;
         let mut warnings = Vec::from_iter(self.warning);
@@ -168,7 +167,7 @@ impl CatalogRouter {
 
 type PendingWrite = JoinHandle<Result<(), deft_store::Error>>;
 
-/// Stores catalogs as they come in.
+/// Stores catalogs as they arrive.
 struct Keeper {
     store: Option<Arc<dyn Store>>,
     known: Mutex<BTreeMap<String, (Catalog, Timestamp)>>,
@@ -191,7 +190,7 @@ impl Keeper {
             .lock()
             .insert(catalog.server.clone(), (catalog.clone(), now));
         let text = serde_json::to_string(catalog);
-        // The router tells from inside the runtime, and must not wait.
+        // The router calls this from inside the runtime, so it must not block.
         let runtime = tokio::runtime::Handle::try_current();
         let (Some(store), Ok(text), Ok(runtime)) = (self.store.clone(), text, runtime) else {
             return;
@@ -202,14 +201,14 @@ impl Keeper {
     }
 }
 
-/// The stored facts about servers: their catalogs, and why they could not be asked.
+/// Stored data of servers: their catalogs, and the failures of the last connections.
 type StoredCatalogs = (
     Vec<(Catalog, Timestamp)>,
     BTreeMap<String, (String, Timestamp)>,
 );
 
-/// Catalogs that were stored. One that a newer version wrote otherwise is as
-/// good as none: the server is asked again.
+/// Reads the stored catalogs. A catalog in the format of a newer version is ignored: the server is queried
+/// again.
 async fn read_catalogs(store: &dyn Store) -> Done<StoredCatalogs> {
     let rows = store.catalogs().await;
     let mut stored = StoredCatalogs::default();
@@ -225,8 +224,8 @@ async fn read_catalogs(store: &dyn Store) -> Done<StoredCatalogs> {
     Ok(stored)
 }
 
-/// What `notify` says goes into the outbox, from where it is carried to people. Without a store only
-/// the person at the terminal is told.
+/// Returns the sink for `notify`, which stores notices in the outbox for delivery. Without a store, a notice
+/// is only printed at the terminal.
 fn outbox(store: Option<Arc<dyn Store>>, tell: Tell) -> Arc<Notices> {
     Arc::new(move |notice| {
         let store = store.clone();
@@ -252,10 +251,10 @@ fn outbox(store: Option<Arc<dyn Store>>, tell: Tell) -> Arc<Notices> {
     })
 }
 
-/// The run that says something; its key begins with it. A call by hand belongs to none.
+/// Returns the run that sent the notice, whose id is the prefix of `key`. A manual call has no run.
 async fn origin(store: &dyn Store, key: &str) -> Option<RunRow> {
     let (run, _) = key.split_once('/')?;
-    // A message that does not say where it comes from is better than none.
+    // If the run cannot be read, the notice is sent without it.
     store.run(&RunId::new(run)).await.ok().flatten()
 }
 

@@ -1,14 +1,15 @@
-//! The sandbox of compute blocks: which program it is, how many there are, and where a daemon lends its own.
+//! The sandbox of compute blocks: its program, its limits, and the socket of a daemon's sandbox.
 
 use std::path::{Path, PathBuf};
 
 use deft_config::Config;
 use deft_wire::{Done, Failure};
 
-/// The hidden command that makes this program the sandbox.
+/// The hidden subcommand that runs this program as the sandbox.
 pub const WORKER: &str = "compute-worker";
 
-/// How many runs may go on at once. Zero is no limit: more than any machine could do.
+/// Returns the maximum number of concurrent runs. 0 in the configuration becomes a number that no machine
+/// reaches.
 pub fn max_running(config: &Config) -> usize {
     match config.engine.max_running.unwrap_or(64) {
         0 => usize::MAX >> 4,
@@ -16,12 +17,12 @@ pub fn max_running(config: &Config) -> usize {
     }
 }
 
-/// Where a daemon lends its sandbox to commands that are started beside it.
+/// Returns the path of the socket through which commands use the sandbox of a running daemon.
 pub(crate) fn lent_at(home: &Path) -> PathBuf {
     home.join("data").join("compute")
 }
 
-/// The sandbox is this very program, started again.
+/// Returns the options of the sandbox, which is this program, started again.
 pub fn worker(config: &Config) -> Done<deft_compute::Options> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::internal("worker", format!("cannot find deft itself: {error}"))

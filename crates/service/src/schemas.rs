@@ -23,7 +23,7 @@ pub enum SchemaKind {
 }
 
 impl SchemaKind {
-    /// The kind with this word.
+    /// Parses the word for a kind.
     pub fn from_word(word: &str) -> Option<Self> {
         Some(match word {
             "skill" => Self::Skill,
@@ -37,7 +37,7 @@ impl SchemaKind {
     }
 }
 
-/// The schema of a kind of document.
+/// Returns the schema of a kind of document.
 pub fn schema(kind: SchemaKind) -> SchemaDocument {
     SchemaDocument(match kind {
         SchemaKind::Skill => file_schema(Schema::Skill),

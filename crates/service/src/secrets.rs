@@ -1,7 +1,7 @@
-//! The secrets of a home: stored, listed by name, removed, and tested. A value comes in and never goes out.
+//! The secrets of a home: stores, lists, removes and tests them. Values are never returned.
 //!
-//! The configuration is the list of secrets: it has a reference wherever one is needed. Not here: where
-//! values are kept, which is the part of `deft_config`.
+//! The configuration lists all secrets, because it has a reference wherever one is needed. Not here: storage
+//! of the values (`deft_config`).
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 
 pub use deft_config::SecretPlace;
 
-/// Stores a secret, and names it in `[secrets]` so that skills may ask for it.
+/// Stores a secret and names it in `[secrets]`, so that skills can use it.
 pub fn set(
     workspace: &Workspace,
     name: &str,
@@ -27,7 +27,7 @@ pub fn set(
     place: SecretPlace,
 ) -> Done<SecretStored> {
     let home = workspace.locate()?;
-    // Terminals and `echo` end a line that is not part of the value.
+    // Terminals and `echo` add a line break, which is not part of the value.
     let value = value.trim_end_matches(['\r', '\n']);
     if value.is_empty() {
         let failure = Failure::input("empty_secret", format!("no value for `{name}` was given"));
@@ -47,7 +47,7 @@ pub fn set(
     })
 }
 
-/// All secrets that the configuration names or the home has, each read once.
+/// Lists all secrets named in the configuration or stored in the home, and tries to read each.
 pub fn list(workspace: &Workspace) -> Done<SecretList> {
     let home = workspace.home_to_read()?;
     let secrets = Secrets::new(&home.config);
@@ -67,7 +67,7 @@ pub fn list(workspace: &Workspace) -> Done<SecretList> {
     Ok(document(all))
 }
 
-/// The same for some names, or for all when there are none.
+/// Like [`list`], for the given names only; an empty list means all.
 pub fn test(workspace: &Workspace, names: &[String]) -> Done<SecretList> {
     let mut all = list(workspace)?.secrets;
     for name in names {
@@ -79,7 +79,7 @@ pub fn test(workspace: &Workspace, names: &[String]) -> Done<SecretList> {
     Ok(document(all))
 }
 
-/// Removes a stored value, and its name in `[secrets]`.
+/// Removes a stored value and its entry in `[secrets]`.
 pub fn remove(workspace: &Workspace, name: &str) -> Done<SecretRemoved> {
     let home = workspace.locate()?;
     let known = list(workspace)?.secrets;
@@ -106,7 +106,7 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<SecretRemoved> {
     })
 }
 
-/// The reference that `[secrets]` has for a name.
+/// Returns the reference of a name in `[secrets]`.
 pub(crate) fn named_reference(config: &Config, name: &str) -> Option<String> {
     config.secrets.get(name).cloned()
 }
@@ -130,7 +130,8 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     Failure::input("no_such_secret", format!("unknown secret `{name}`")).hint(hint)
 }
 
-/// Every reference of the configuration with the settings that have it, and stored files that none names.
+/// Returns all references in the configuration with the settings that use them, and stored files that no
+/// setting uses.
 fn references(home: &Home) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for setting in all_settings(&home.config.settings) {
@@ -149,7 +150,7 @@ fn references(home: &Home) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// The reference in a text, which may have a word such as `Bearer` in front.
+/// Returns the reference in a text, which may have a prefix such as `Bearer`.
 fn reference(text: &str) -> Option<&str> {
     let is_reference = |text: &&str| {
         ["env:", "file:", "keyring:"]
@@ -170,7 +171,7 @@ fn origin(reference: &str) -> SecretOrigin {
     }
 }
 
-/// The name in `[secrets]`, or the one that the reference has.
+/// Returns the name in `[secrets]`, or the name in the reference.
 fn name(reference: &str, used_by: &[String]) -> String {
     let named = used_by
         .iter()

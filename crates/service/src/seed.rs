@@ -1,7 +1,7 @@
-//! The content of a new home: default skills that wait for their tools, playbooks, and two
-//! examples that show life at once (S0.86 to S0.95).
+//! The content of a new home: default skills that wait for their tools, playbooks, and two examples that can
+//! be run immediately (S0.86 to S0.95).
 //!
-//! Seeding happens once. What a person deletes stays deleted, and nothing that exists is touched.
+//! Seeding happens once. Deleted files are not restored, and existing files are not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-/// Every file of a new home, by its path under `skills`.
+/// All files of a new home, by their path under `skills`.
 const FILES: &[(&str, &str)] = files![
     "examples/countdown.yaml",
     "skills/contact-lookup/SKILL.md",
@@ -47,8 +47,9 @@ const FILES: &[(&str, &str)] = files![
     "skills/weekly-digest/SKILL.md",
 ];
 
-/// Defaults that wait for the tools of servers. They are off in their files, and deft switches each on
-/// when its tools and a model are there (S0.86). Those whose tools are deft's own wait for a person.
+/// Default skills that wait for the tools of servers. Their files disable them, and deft enables each when
+/// its tools and a model are available (S0.86). Default skills that only need deft's own tools are enabled by
+/// the user.
 const WAITING: [&str; 8] = [
     "daily-email-classification",
     "email-processor",
@@ -60,7 +61,7 @@ const WAITING: [&str; 8] = [
     "weekly-digest",
 ];
 
-/// The defaults that wait for tools, by id.
+/// Returns the ids of the default skills that wait for tools.
 pub fn waiting_defaults() -> Vec<String> {
     WAITING.map(str::to_owned).to_vec()
 }
@@ -69,10 +70,11 @@ fn write_mark(mark: &Path, text: &str) -> Done<()> {
     fs::write(mark, text).map_err(|problem| Failure::file(mark, "write", &problem))
 }
 
-/// What the mark says until the first start; then it is the version of that.
+/// The content of the mark before the first start of a daemon; afterwards it is the version of deft that
+/// started.
 const NEVER_UP: &str = "never up\n";
 
-/// The file that says that a home was seeded.
+/// The file that marks a home as seeded.
 const MARK: &str = "data/seeded";
 
 /// Whether a home was seeded and no daemon has started in it yet.
@@ -80,7 +82,7 @@ pub(crate) fn was_never_up(home: &Home) -> bool {
     read_text(&home.path.join(MARK), 1024).is_ok_and(|text| text == NEVER_UP)
 }
 
-/// Remembers that a daemon has started in a home.
+/// Records that a daemon has started in a home.
 pub(crate) fn mark_started(home: &Home) -> Done<()> {
     write_mark(
         &home.path.join(MARK),
@@ -88,7 +90,7 @@ pub(crate) fn mark_started(home: &Home) -> Done<()> {
     )
 }
 
-/// Puts the defaults into a home that never had them. Says how many files were written.
+/// Writes the default files into a home that was never seeded. Returns the number of files written.
 pub fn seed_new_home(home: &Home) -> Done<usize> {
     let mark = home.path.join(MARK);
     if mark.exists() {

@@ -1,6 +1,6 @@
-//! The settings of a home: their values, where these come from, and changes to them.
+//! The settings of a home: their values, their origins, and changes to them.
 //!
-//! Everything here also works on a file with mistakes. Not here: what a setting does.
+//! All functions also work on a file with mistakes. Not here: the effect of a setting.
 
 use std::path::PathBuf;
 
@@ -24,11 +24,11 @@ pub struct AllSettings {
     pub file: PathBuf,
     /// The settings, in the order of the documentation.
     pub settings: Vec<Setting>,
-    /// How many problems the file has.
+    /// The number of problems in the file.
     pub problems: usize,
 }
 
-/// The meaning of a key.
+/// The settings that a key names.
 #[derive(Debug)]
 pub enum FoundSettings {
     /// One setting.
@@ -44,7 +44,7 @@ pub struct ChangedSetting {
     pub file: PathBuf,
     /// Whether the file changed.
     pub changed: bool,
-    /// The setting as it is now.
+    /// The new state of the setting.
     pub setting: Setting,
     /// Warnings about the new value.
     pub warnings: Vec<String>,
@@ -57,7 +57,7 @@ pub struct CheckedSettings {
     pub file: PathBuf,
     /// Whether the file exists.
     pub exists: bool,
-    /// Its problems.
+    /// The problems of the file.
     pub problems: Vec<Problem>,
 }
 
@@ -72,7 +72,7 @@ pub fn list(workspace: &Workspace) -> Done<AllSettings> {
     })
 }
 
-/// Reads the setting or the section that a key names.
+/// Returns the setting or the section called `key`.
 pub fn find(workspace: &Workspace, key: &str) -> Done<FoundSettings> {
     let settings = Settings::read(&config_file(&workspace.locate()?))?;
     let mut found = find_settings(&settings, key)?;
@@ -85,7 +85,7 @@ pub fn find(workspace: &Workspace, key: &str) -> Done<FoundSettings> {
     })
 }
 
-/// Changes a setting in the file. The value is text as a person writes it.
+/// Changes a setting in the file. The value is text as users write it.
 pub fn set(workspace: &Workspace, key: &str, given: &str) -> Done<ChangedSetting> {
     let home = workspace.locate()?;
     let path = split_key(key)?;
@@ -145,7 +145,7 @@ pub fn validate(workspace: &Workspace) -> Done<CheckedSettings> {
     })
 }
 
-/// Where the configuration file is.
+/// Returns the path of the configuration file.
 pub fn path(workspace: &Workspace) -> Done<ConfigPath> {
     let file = config_file(&workspace.locate()?);
     Ok(ConfigPath {
@@ -155,7 +155,7 @@ pub fn path(workspace: &Workspace) -> Done<ConfigPath> {
 }
 
 impl FoundSettings {
-    /// The document for programs: a list, of one setting if the key names one.
+    /// Converts the result for output as JSON: a list, with one setting if the key names one.
     pub fn view(&self) -> SettingSection {
         let settings = match self {
             Self::One(setting) => vec![setting.view()],
@@ -166,7 +166,7 @@ impl FoundSettings {
 }
 
 impl AllSettings {
-    /// The document for programs.
+    /// Converts the settings for output as JSON.
     pub fn view(&self) -> SettingList {
         SettingList {
             path: self.file.display().to_string(),
@@ -176,7 +176,7 @@ impl AllSettings {
 }
 
 impl ChangedSetting {
-    /// The document for programs.
+    /// Converts the result for output as JSON.
     pub fn view(&self) -> SettingChanged {
         SettingChanged {
             ok: true,
@@ -189,7 +189,7 @@ impl ChangedSetting {
 }
 
 impl CheckedSettings {
-    /// The document for programs.
+    /// Converts the result for output as JSON.
     pub fn view(&self) -> SettingProblems {
         SettingProblems {
             ok: self.problems.is_empty(),

@@ -1,16 +1,16 @@
-//! Fields that the store keeps as JSON, as their public shape, and secrets in values.
+//! Parses stored JSON fields into their public types, and masks secrets in values.
 
 use deft_wire::{Done, Failure};
 pub(crate) use deft_workflow::mask_value;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads a field of a stored row; `what` names the row.
+/// Parses a field of a stored row; `what` names the row in errors.
 pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T> {
     serde_json::from_str(text).map_err(|problem| unreadable(what, &problem))
 }
 
-/// Reads a stored word; `what` names the row.
+/// Parses a stored word; `what` names the row in errors.
 pub(crate) fn read_word<T: DeserializeOwned>(what: &str, word: &str) -> Done<T> {
     serde_json::from_value(Value::from(word)).map_err(|problem| unreadable(what, &problem))
 }
@@ -22,7 +22,7 @@ fn unreadable(what: &str, problem: &serde_json::Error) -> Failure {
     )
 }
 
-/// Shows secrets of a text by name only.
+/// Replaces secrets in a text by their names.
 pub(crate) fn mask_text(text: &mut String) {
     if let Some(masked) = deft_workflow::mask(text) {
         *text = masked;

@@ -1,4 +1,4 @@
-//! The store of a home: opening it, and what it could not do.
+//! Opens the store of a home, and converts its errors.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use deft_config::{Home, create_folder};
 use deft_store::{Sqlite, SqliteOptions, Store};
 use deft_wire::{Done, Failure};
 
-/// Opens the store of a home, which is made on first use.
+/// Opens the store of a home, and creates it if it does not exist.
 pub(crate) fn open(home: &Home) -> Done<Arc<dyn Store>> {
     home.ensure()?;
     let path = home.store_path()?;
@@ -17,8 +17,8 @@ pub(crate) fn open(home: &Home) -> Done<Arc<dyn Store>> {
     Ok(Arc::new(store))
 }
 
-/// The store of a home for commands that only read: nothing is made. A home without a store has
-/// nothing in it.
+/// Opens the store of a home for commands that only read: no file is created. If the home has no store, it is
+/// empty.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "errors of the store are open-ended; only these allow reading"
@@ -36,7 +36,7 @@ pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
     }
     let options = SqliteOptions::default();
     let opened = Sqlite::open(path, &options).or_else(|error| match error {
-        // On a full disk nothing can be made beside the file, and what is in it can still be read.
+        // On a full disk no file can be created beside the database, but its content can still be read.
         Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. } => {
             Sqlite::open_read_only(path, &options).map_err(|_| error)
         }
@@ -45,7 +45,7 @@ pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
     Ok(Arc::new(opened.map_err(|error| failure(&error))?))
 }
 
-/// An error of the store, for people.
+/// Converts an error of the store for front ends.
 pub(crate) fn failure(error: &deft_store::Error) -> Failure {
     Failure::input("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
 }

@@ -3,17 +3,17 @@
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::JoinHandle;
 
-/// Where the work of an [`App`](crate::App) runs.
+/// The threads on which an [`App`](crate::App) works.
 pub(crate) enum Threads {
-    /// Started for it, and ended with it.
+    /// Started for this app, and shut down with it.
     Own(Runtime),
-    /// Those of the process that has the home open.
+    /// Shared with the process that has the home open.
     Shared(Handle),
 }
 
 impl Threads {
-    /// Waits for something on this thread, which may be blocked. It waits for nothing else, so that the store may be
-    /// read and written on it.
+    /// Runs `work` to completion on this thread, which may block. The thread does nothing else meanwhile, so
+    /// the store may do its I/O on it.
     pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         deft_store::on_own_thread(|| match self {
             Self::Own(runtime) => runtime.block_on(work),
@@ -21,7 +21,7 @@ impl Threads {
         })
     }
 
-    /// Starts something that goes on by itself.
+    /// Spawns a task.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -29,7 +29,7 @@ impl Threads {
         self.handle().spawn(work)
     }
 
-    /// The way to these threads.
+    /// Returns a handle to these threads.
     pub(crate) fn handle(&self) -> &Handle {
         match self {
             Self::Own(runtime) => runtime.handle(),
@@ -37,7 +37,7 @@ impl Threads {
         }
     }
 
-    /// Ends threads of its own without waiting for them.
+    /// Shuts down own threads without waiting for them.
     pub(crate) fn abandon(self) {
         if let Self::Own(runtime) = self {
             runtime.shutdown_background();

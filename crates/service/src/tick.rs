@@ -1,4 +1,4 @@
-//! One look at the schedules without a daemon: due skills fire and run, and interrupted runs continue.
+//! Runs the schedules once, without a daemon: due skills fire and run, and interrupted runs continue.
 use std::collections::HashSet;
 
 use deft_config::Home;
@@ -15,25 +15,25 @@ use crate::app::{self, App};
 use crate::runs;
 use crate::store;
 
-/// The report of one look.
+/// The result of a tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TickReport {
-    /// Runs that were made or continued.
+    /// Runs that were started or continued.
     pub fired: Vec<RunView>,
-    /// Slots that brought no run.
+    /// Slots without a run.
     pub passed: Vec<RunView>,
-    /// Skills that are enabled from now on, because their tools are there.
+    /// Skills that the tick enabled, because their tools are available.
     pub enabled: Vec<EnabledSkill>,
 }
 
-/// A skill that fires by itself from now on.
+/// A scheduled skill that was enabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnabledSkill {
-    /// Its id.
+    /// The id.
     pub skill: String,
-    /// When it fires next.
+    /// The time of its next fire.
     pub next_at: Option<Timestamp>,
-    /// Whether each run asks a model, which costs.
+    /// Whether each run asks a model, which costs money.
     pub asks_model: bool,
 }
 
@@ -43,13 +43,13 @@ impl TickReport {
         self.fired.is_empty() && self.passed.is_empty() && self.enabled.is_empty()
     }
 
-    /// Whether a run that was fired failed.
+    /// Whether any run failed.
     pub fn has_failures(&self) -> bool {
         let mut outcomes = self.fired.iter().filter_map(|run| run.outcome);
         outcomes.any(|outcome| !matches!(outcome, Outcome::Success | Outcome::Skipped))
     }
 
-    /// The public document.
+    /// Converts the result for output as JSON.
     pub fn view(&self) -> TickView {
         let passed = |outcome: Outcome| {
             let runs = self.passed.iter();
@@ -66,12 +66,12 @@ impl TickReport {
     }
 }
 
-/// Whether a tick at an instant settles slots that have not come yet.
+/// Whether a tick at this instant would process future slots.
 pub fn is_ahead(at: Timestamp) -> bool {
     at.duration_since(Timestamp::now()) > LATE
 }
 
-/// Fires the skills that are due, at an instant or now, and drives their runs to the end.
+/// Fires the skills that are due now or at the given instant, and drives their runs to the end.
 pub fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickReport> {
     app.block_on(tick_once(app, home, at))
 }
@@ -83,7 +83,8 @@ async fn tick_once(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickRe
     let passed = ticked.passed.into_iter().map(|(run, _)| run).collect();
     let mut fired = rows(app, ticked.fired).await?;
     let mut passed = rows(app, passed).await?;
-    // A run that gave way to another one of its skill did not happen.
+    // A run that was skipped before its start, because of another run of its skill, counts as a slot without
+    // a run.
     let gave_way =
         |run: &mut RunRow| run.outcome == Some(Outcome::Skipped) && run.started_at.is_none();
     passed.extend(fired.extract_if(.., gave_way));
@@ -100,7 +101,7 @@ async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, d
         engine.hold_schedule_time(at);
     }
     engine.library().sync_files().await?;
-    // Tools are known after their servers were asked; waiting skills may be among the due ones.
+    // The servers must be queried first: skills that wait for their tools may be due.
     engine.router().listed().await;
     scheduler.recover().await?;
     engine.wake_ready().await?;

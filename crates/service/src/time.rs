@@ -1,4 +1,4 @@
-//! Instants and lengths of time as people write and read them.
+//! Parses and formats instants and durations.
 
 use deft_wire::{Done, Failure};
 use jiff::civil::Date;
@@ -8,12 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 pub use deft_schedule::length as spoken_length;
 pub use deft_schedule::show;
 
-/// The instant that a text means in a zone.
+/// Parses an instant; without an offset it is wall time in `zone`.
 pub fn parse_instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
     deft_schedule::parse_at(text, zone).map_err(|problem| wrong(&problem))
 }
 
-/// The same; a date alone means its midnight.
+/// Like [`parse_instant`], but also accepts a date, which means its midnight.
 pub fn parse_day_or_instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
     let is_date = text.parse::<Date>().is_ok() && !text.contains(['T', 't', ' ']);
     if is_date {
@@ -22,7 +22,7 @@ pub fn parse_day_or_instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
     parse_instant(text, zone)
 }
 
-/// The length that a text such as `30d` means.
+/// Parses a duration such as `30d`.
 pub fn parse_duration(text: &str) -> Done<SignedDuration> {
     deft_schedule::parse_duration(text).map_err(|problem| wrong(&problem))
 }

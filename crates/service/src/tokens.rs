@@ -1,7 +1,8 @@
-//! The tokens that HTTP requests carry. The first one is made when a daemon first starts and is in `token` of the
-//! home, for its owner alone. Others have a name and a scope; only their hashes are stored, in `tokens.json`.
+//! The tokens of HTTP requests. The owner's token is created when a daemon first starts and is stored in the
+//! file `token` of the home, readable by its owner only. Further tokens have a name and a scope; only their
+//! hashes are stored, in `tokens.json`.
 //!
-//! Not here: reading a token from a request.
+//! Not here: extracting a token from a request.
 
 use std::fmt;
 use std::fs;
@@ -21,19 +22,19 @@ use sha2::{Digest, Sha256};
 
 use crate::workspace::Workspace;
 
-/// The largest file with a token.
+/// Maximum size of the file with the owner's token.
 const MAX_TOKEN: u64 = 4096;
 
-/// The largest file with hashes.
+/// Maximum size of the file with hashes.
 const MAX_HASHES: u64 = 4 * 1024 * 1024;
 
-/// The fewest characters of a token.
+/// Minimum length of a token, in characters.
 const SHORTEST: usize = 32;
 
-/// The name of the token that the home is made with.
+/// The name of the owner's token.
 const OWNER: &str = "owner";
 
-/// Where the token of the owner is.
+/// Returns the path of the owner's token.
 pub fn token_file(home: &Path) -> PathBuf {
     home.join("token")
 }
@@ -42,7 +43,7 @@ fn hash_file(home: &Path) -> PathBuf {
     home.join("tokens.json")
 }
 
-/// The token of the owner, made if need be.
+/// Returns the owner's token, and creates it if it does not exist.
 fn owner_token(home: &Path) -> Done<String> {
     let path = token_file(home);
     match read_text(&path, MAX_TOKEN) {
@@ -73,7 +74,7 @@ fn check(path: &Path, token: &str) -> Done<String> {
     Ok(token.to_owned())
 }
 
-/// A token with 244 random bits.
+/// Returns a token with 244 random bits.
 fn new_token() -> String {
     let part = || uuid::Uuid::new_v4().simple().to_string();
     format!("deft_{}{}", part(), part())
@@ -84,7 +85,7 @@ fn hash(token: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A token as the file has it.
+/// A token in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredToken {
     hash: String,
@@ -118,7 +119,7 @@ impl StoredTokens {
     }
 }
 
-/// Makes a token. It is returned once and stored as a hash.
+/// Creates a token. It is only returned here; its hash is stored.
 pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAdded> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
@@ -154,7 +155,7 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAd
     })
 }
 
-/// The tokens that were added, without themselves.
+/// Lists the added tokens, without the secrets.
 pub fn list(workspace: &Workspace) -> Done<TokenList> {
     let stored = StoredTokens::read(&workspace.locate()?)?;
     let tokens = stored.tokens.into_iter().map(|token| token.view);
@@ -163,7 +164,7 @@ pub fn list(workspace: &Workspace) -> Done<TokenList> {
     })
 }
 
-/// Ends a token. The next request with it is refused.
+/// Revokes a token. The next request with it is refused.
 pub fn revoke(workspace: &Workspace, name: &str) -> Done<TokenRevoked> {
     let home = workspace.locate()?;
     let _lock = lock_edits(&home);
@@ -192,18 +193,18 @@ fn unknown(name: &str, stored: &StoredTokens) -> Failure {
     })
 }
 
-/// Who a token belongs to, and what it allows.
+/// The name and scope of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenOwner {
     /// The name of the token.
     pub name: String,
-    /// What it allows.
+    /// The scope.
     pub scope: TokenScope,
-    /// Tells it from another token with this name.
+    /// Distinguishes it from other tokens with the same name.
     pub id: TokenId,
 }
 
-/// A token that was found, without itself.
+/// Identifies an accepted token without its secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TokenId(String);
 
@@ -213,7 +214,7 @@ impl fmt::Debug for TokenId {
     }
 }
 
-/// The tokens that a server accepts: that of the owner, and those of the file as it is now.
+/// The tokens that a server accepts: the owner's, and those currently in the file.
 pub struct TokenBook {
     home: PathBuf,
     owner: String,
@@ -227,7 +228,7 @@ struct ReadTokens {
 }
 
 impl TokenBook {
-    /// The tokens of a home; that of the owner is made if need be.
+    /// Opens the tokens of a home, and creates the owner's if it does not exist.
     pub fn open(home: &Path) -> Done<Self> {
         Ok(Self {
             owner: hash(&owner_token(home)?),
@@ -236,7 +237,8 @@ impl TokenBook {
         })
     }
 
-    /// The owner of a token. Hashes are compared, so that the time says nothing about the token.
+    /// Returns the name and scope of a token. It compares hashes, so that timing reveals nothing about the
+    /// token.
     pub fn find(&self, token: &str) -> Option<TokenOwner> {
         let given = hash(token);
         if given == self.owner {
@@ -256,14 +258,14 @@ impl TokenBook {
         })
     }
 
-    /// Whether a token that was found is still accepted.
+    /// Whether a token that was accepted before is still valid.
     pub fn is_valid(&self, token: &TokenId) -> bool {
         let mut read = self.read.lock();
         self.refresh(&mut read);
         token.0 == self.owner || read.tokens.iter().any(|known| known.hash == token.0)
     }
 
-    /// Reads the file again if it has changed. One that cannot be read allows nothing.
+    /// Reads the file again if it has changed. An unreadable file contains no valid tokens.
     fn refresh(&self, read: &mut ReadTokens) {
         let data = fs::metadata(hash_file(&self.home)).ok();
         let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));

@@ -1,7 +1,7 @@
 //! Lists and calls tools.
 //!
-//! Reading starts no server: it uses what servers said when they were last asked, and says which were
-//! never asked. Not here: the servers themselves, which are in `servers`.
+//! Listing starts no server: it uses the stored catalogs, and reports servers that were never queried. Not
+//! here: the servers themselves, which are in `servers`.
 
 mod approval;
 mod call;
@@ -20,12 +20,12 @@ pub use list::{
 
 use crate::router::CatalogRouter;
 
-/// A result, and what a person should know besides.
+/// A result with warnings for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithWarnings<T> {
     /// The result.
     pub value: T,
-    /// Warnings about the store and about secrets.
+    /// Warnings about the store and secrets.
     pub warnings: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The workspace of a front end: a home, or folders of skills that it names.
+//! The workspace of a front end: a home, or skill folders that it names.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,23 +14,23 @@ use crate::kept_skills;
 use crate::library::Library;
 use crate::live_home::LiveHome;
 
-/// A home, folders of skills, and a way to show lines to the person in front of it.
+/// A home, skill folders, and a function that shows lines to the user.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// The folder of the home; the usual one when absent.
+    /// The folder of the home; `None` is the default home.
     pub home: Option<PathBuf>,
-    /// Folders of skills instead of those of the home; empty for the home's.
+    /// Skill folders to use instead of those of the home; empty for the home's.
     pub roots: Vec<PathBuf>,
-    /// Shows a line to the person, if there is one.
+    /// Shows a line to the user, if there is one.
     pub tell: Tell,
-    /// Whether warnings about the configuration are left out.
+    /// Whether to suppress warnings about the configuration.
     pub quiet: bool,
-    /// The home as this process has it open; requests then do not open it again.
+    /// The home if this process has it open; requests then do not open it again.
     pub live: Option<LiveHome>,
 }
 
 impl Workspace {
-    /// The same with other folders of skills.
+    /// Returns the workspace with other skill folders.
     #[must_use]
     pub fn with_roots(&self, roots: &[PathBuf]) -> Self {
         Self {
@@ -39,40 +39,40 @@ impl Workspace {
         }
     }
 
-    /// The home as this process has it open, unless other folders of skills are meant.
+    /// Returns the open home, unless other skill folders are given.
     pub(crate) fn live(&self) -> Option<&LiveHome> {
         self.live.as_ref().filter(|_| self.roots.is_empty())
     }
 
-    /// Makes files that were written count in the next request, where this process follows them.
+    /// Reads files that were just written, so that the next request sees them, if this process watches them.
     pub(crate) fn note_written(&self) {
         if let Some(live) = &self.live {
             live.catch_up();
         }
     }
 
-    /// The home, for requests that change something. It need not exist.
+    /// Returns the home for requests that change something. It need not exist.
     pub fn home(&self) -> Done<Home> {
         Home::open(self.home.as_deref())
     }
 
-    /// The home, for requests that only read: mistakes in its configuration are told, once.
+    /// Returns the home for requests that only read. Invalid settings are ignored and reported once.
     pub fn home_to_read(&self) -> Done<Home> {
         static TOLD: Once = Once::new();
         let home = Home::to_read(self.home.as_deref())?;
         if !self.quiet && !home.ignored.is_empty() {
-            // A command may look at the home more than once.
+            // A command may open the home more than once.
             TOLD.call_once(|| home.warnings().iter().for_each(|line| (self.tell)(line)));
         }
         Ok(home)
     }
 
-    /// Where the home is, without looking into it.
+    /// Returns the path of the home without reading it.
     pub fn locate(&self) -> Done<PathBuf> {
         Home::locate(self.home.as_deref())
     }
 
-    /// The skills to work on.
+    /// Returns the skills to work on.
     pub fn library(&self) -> Done<Library> {
         let home = self.home_to_read();
         if self.roots.is_empty() {
@@ -81,13 +81,13 @@ impl Workspace {
         Library::of_folders(&self.roots, home.ok().as_ref())
     }
 
-    /// Loads skills as `deft up` has them: those of the home whose file is broken are what they were
-    /// before, and those that tools changed are as changed. Deleted ones are included.
+    /// Loads skills as `deft up` has them, including deleted ones: broken files of the home keep their last
+    /// valid version, and overlays are applied.
     pub fn load_kept(&self, library: &Library) -> Snapshot {
         self.load_changed(library).0
     }
 
-    /// The same, and what tools changed, by skill.
+    /// Like [`Self::load_kept`], and also returns the overlays, by skill.
     pub fn load_changed(&self, library: &Library) -> (Snapshot, BTreeMap<String, FileChange>) {
         if let Some(live) = self.live() {
             return live.load_changed(library);

@@ -1,4 +1,5 @@
-//! What a run did, as spans and metrics need it: each activity once, when it is over.
+//! Activities: what a run did, as input for spans and metrics. Each activity is emitted once, when it has
+//! ended.
 
 use deft_model::{
     Failure, Outcome, RunId, SpanId, StopReason, Tier, TokenUsage, TraceContext, TraceId, Usd,
@@ -8,123 +9,123 @@ use serde_json::Value;
 
 use std::sync::Arc;
 
-/// Facts about a run that its journal does not have.
+/// Facts about a run that are not in its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFacts {
-    /// The run.
+    /// Id of the run.
     pub id: RunId,
-    /// Its skill.
+    /// Name of its skill.
     pub skill: String,
     /// The pinned revision.
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// What fired it.
+    /// What fired the run.
     pub cause: String,
-    /// The planned instant that it answers to.
+    /// Slot of the run.
     pub slot: Option<Timestamp>,
 }
 
-/// Something that a run did, and that is over.
+/// A completed activity of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activity {
-    /// Its span.
+    /// Id of its span.
     pub span: SpanId,
-    /// The span around it.
+    /// Id of the parent span.
     pub parent: Option<SpanId>,
-    /// When it began.
+    /// When the activity began.
     pub start: Timestamp,
-    /// When it was over.
+    /// When the activity ended.
     pub end: Timestamp,
-    /// The step it belongs to; none for the run itself.
+    /// Path of the step; `None` for the run itself.
     pub step: Option<String>,
-    /// Which try of the step.
+    /// Attempt of the step.
     pub attempt: u32,
-    /// Why it failed.
+    /// Why the activity failed.
     pub error: Option<Failure>,
-    /// What it was.
+    /// Kind of the activity, with its details.
     pub work: Work,
 }
 
-/// What an activity was.
+/// Kind of an activity, with its details.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// The run itself.
     Run {
-        /// How it ended.
+        /// Outcome of the run.
         outcome: Outcome,
-        /// Whether agents took part.
+        /// Whether the run used agents.
         has_agents: bool,
-        /// When another process continued it.
+        /// When other processes took over the run.
         recovered: Vec<Timestamp>,
     },
-    /// A skill inside the run.
+    /// A nested skill.
     Skill {
-        /// Its id.
+        /// Id of the skill.
         name: String,
     },
     /// A compute block.
     Compute,
     /// An agent.
     Agent {
-        /// Its name.
+        /// Name of the agent.
         name: String,
-        /// The conversation that it continues.
+        /// Id of the conversation that the agent continues.
         conversation: Option<String>,
     },
-    /// A question to a model.
+    /// A model request.
     Model(ModelTurn),
     /// A call of a tool.
     Tool {
-        /// The tool, as the caller named it.
+        /// Name of the tool, as the caller wrote it.
         tool: String,
-        /// Its arguments, where content is wanted.
+        /// Arguments, if content is recorded.
         arguments: Option<Value>,
-        /// Its result, where content is wanted.
+        /// Result, if content is recorded.
         result: Option<Value>,
-        /// Whether an earlier result was used, so that nothing was called.
+        /// Whether an earlier result was reused instead of calling the tool.
         cached: bool,
     },
 }
 
-/// A question to a model.
+/// A model request and its reply.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ModelTurn {
-    /// The model, by the name in the configuration.
+    /// Name of the model in the configuration.
     pub model: String,
-    /// What it took.
+    /// Tokens used.
     pub usage: Option<TokenUsage>,
-    /// What it cost, if that is known.
+    /// Cost, if known.
     pub cost: Option<Usd>,
-    /// Why it stopped.
+    /// Why the model stopped.
     pub stop: Option<StopReason>,
-    /// What it said, where content is wanted.
+    /// Text of the reply, if content is recorded.
     pub text: Option<String>,
 }
 
 /// The trace that a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceOrigin {
-    /// The trace.
+    /// Id of the trace.
     pub trace: TraceId,
-    /// The caller, if it traces.
+    /// Trace context of the caller, if it sent one.
     pub caller: Option<Arc<TraceContext>>,
 }
 
 impl TraceOrigin {
-    /// Whether the caller wants the trace recorded; a run without one is recorded.
+    /// Whether to record the trace: as the caller decides, or always without a caller.
     pub fn is_sampled(&self) -> bool {
         self.caller.as_ref().is_none_or(|caller| caller.is_sampled)
     }
 }
 
 impl Activity {
-    /// How long it took, in seconds.
+    /// Returns the duration in seconds.
     pub fn seconds(&self) -> f64 {
         self.end.duration_since(self.start).as_secs_f64().max(0.0)
     }
 
-    /// The type of its error in the words of the conventions.
+    /// Returns the error type, as named by the OpenTelemetry conventions.
     pub(crate) fn error_type(&self) -> Option<&str> {
         let error = self.error.as_ref()?;
         let is_tool = matches!(self.work, Work::Tool { .. });
@@ -136,31 +137,31 @@ impl Activity {
     }
 }
 
-/// Names behind the names of a journal.
+/// Resolves names in a journal.
 pub trait Names {
-    /// The tool that a name means.
+    /// Returns the tool that a name refers to.
     fn tool(&self, name: &str) -> ToolName;
 
-    /// The model behind a name of the configuration.
+    /// Returns the model with this name in the configuration.
     fn model(&self, name: &str) -> ModelName;
 }
 
-/// A tool and where it is.
+/// A tool and its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolName {
-    /// The server; `deft` for built-in tools.
+    /// Name of the server; `deft` for built-in tools.
     pub server: String,
-    /// Its name there.
+    /// Name of the tool on the server.
     pub tool: String,
-    /// Whether it is called over MCP.
+    /// Whether the tool is called over MCP.
     pub is_mcp: bool,
 }
 
-/// A model and where it is.
+/// A model and its provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelName {
-    /// The provider, in the word of the configuration.
+    /// Name of the provider in the configuration.
     pub provider: String,
-    /// What the provider calls it.
+    /// Name of the model at the provider.
     pub model: String,
 }

@@ -1,5 +1,5 @@
-//! Names of OpenTelemetry's conventions for generative AI and MCP, once. They are still in development there and will
-//! change; they change here only.
+//! Names from OpenTelemetry's conventions for generative AI and MCP. They are still in development and will
+//! change; only this file has to follow.
 
 /// Names of attributes.
 pub(crate) mod attribute {
@@ -26,7 +26,7 @@ pub(crate) mod attribute {
     pub(crate) const SERVICE_VERSION: &str = "service.version";
 }
 
-/// Names of attributes that only deft has.
+/// Names of deft's own attributes.
 pub(crate) mod own {
     pub(crate) const RUN: &str = "deft.run.id";
     pub(crate) const SKILL: &str = "deft.skill.name";
@@ -40,7 +40,7 @@ pub(crate) mod own {
     pub(crate) const SERVER: &str = "deft.tool.server";
     pub(crate) const COST: &str = "deft.usage.cost_usd";
     pub(crate) const CACHED: &str = "deft.step.cached";
-    /// The event of a span: another process continued the run.
+    /// Span event: another process took over the run.
     pub(crate) const RECOVERED: &str = "deft.run.recovered";
 }
 
@@ -54,7 +54,7 @@ pub(crate) mod metric {
     pub(crate) const MCP: &str = "mcp.client.operation.duration";
 }
 
-/// Words of operations.
+/// Names of operations.
 pub(crate) mod operation {
     pub(crate) const CHAT: &str = "chat";
     pub(crate) const INVOKE_AGENT: &str = "invoke_agent";
@@ -63,10 +63,10 @@ pub(crate) mod operation {
     pub(crate) const TOOLS_CALL: &str = "tools/call";
 }
 
-/// The error type of a tool whose answer is an error (`isError`).
+/// Error type of a tool call whose result is an error (`isError`).
 pub(crate) const TOOL_ERROR: &str = "tool_error";
 
-/// The word of the conventions for a provider of the configuration. `openai` is any server that speaks its protocol.
+/// Returns the conventions' name for a configured provider. `openai` stands for any server with its protocol.
 pub(crate) fn provider(word: &str) -> &str {
     match word {
         "gemini" => "gcp.gemini",

@@ -1,7 +1,7 @@
-//! Sends spans and metrics to an OTLP receiver over HTTP, in the background.
+//! Exports spans and metrics to an OTLP receiver over HTTP, in the background.
 //!
-//! The queue is bounded, and a receiver that does not answer costs spans, never a run. The client is made when
-//! something is sent first. Not here: what is sent.
+//! The queue is bounded: if a receiver does not respond, spans are lost, but no run is delayed. The HTTP
+//! client is created before the first export. Not here: the content of spans and metrics.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::otlp::{self, Resource};
 use crate::registry::Registry;
 use crate::span::Span;
 
-/// How many runs may wait for their export.
+/// Maximum number of runs waiting for their export.
 const QUEUE: usize = 1024;
 
-/// The most spans of one request.
+/// Maximum number of spans in a request.
 const BATCH: usize = 512;
 
-/// The longest wait for an answer.
+/// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long to wait before each further try.
+/// Delays before retries.
 const WAITS: [Duration; 4] = [
     Duration::from_millis(500),
     Duration::from_secs(2),
@@ -36,45 +36,45 @@ const WAITS: [Duration; 4] = [
     Duration::from_secs(15),
 ];
 
-/// The longest wait that a receiver may ask for.
+/// Upper limit for a delay requested by the receiver.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
-/// Where to export to.
+/// Options of the export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// The address of the receiver, to which `/v1/traces` and `/v1/metrics` are added.
+    /// Base URL of the receiver, to which `/v1/traces` and `/v1/metrics` are appended.
     pub endpoint: String,
-    /// Headers of every request.
+    /// Headers of all requests.
     pub headers: BTreeMap<String, String>,
-    /// Who sends.
+    /// The sender, as an OpenTelemetry resource.
     pub resource: Resource,
 }
 
-/// How the export goes.
+/// State of the export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportState {
-    /// Spans that the receiver took.
+    /// Number of spans accepted by the receiver.
     pub exported: u64,
-    /// Spans that were lost.
+    /// Number of lost spans.
     pub dropped: u64,
-    /// When the receiver last took something.
+    /// When the receiver last accepted a request.
     pub last_export: Option<Timestamp>,
-    /// Why the last request failed; none if it did not.
+    /// Why the last request failed; `None` if it succeeded.
     pub last_error: Option<String>,
 }
 
-/// Reads how an export goes.
+/// Reads the state of an exporter.
 #[derive(Clone)]
 pub struct StateReader(Arc<Mutex<ExportState>>);
 
 impl StateReader {
-    /// How it goes now.
+    /// Returns the current state.
     pub fn read(&self) -> ExportState {
         self.0.lock().clone()
     }
 }
 
-/// Is told how the export goes, after every request.
+/// Callback that gets the state after every request.
 pub type Report = Arc<dyn Fn(&ExportState) + Send + Sync>;
 
 /// Exports spans in the background.
@@ -84,7 +84,7 @@ pub struct Exporter {
     task: JoinHandle<()>,
 }
 
-/// A connection to a receiver.
+/// HTTP client for a receiver.
 #[derive(Clone)]
 pub struct ReceiverClient {
     client: Client,
@@ -95,14 +95,14 @@ pub struct ReceiverClient {
 /// Why a request failed.
 struct SendError {
     message: String,
-    /// Whether another try may help.
+    /// Whether a retry may succeed.
     is_passing: bool,
-    /// How long the receiver asks to wait.
+    /// Delay requested by the receiver.
     wait: Option<Duration>,
 }
 
 impl Exporter {
-    /// Starts to export; inside a runtime.
+    /// Starts the export task. Must be called inside a Tokio runtime.
     pub fn start(options: ExportOptions, report: Report) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let state = Arc::new(Mutex::new(ExportState::default()));
@@ -114,7 +114,7 @@ impl Exporter {
         Self { queue, state, task }
     }
 
-    /// Hands spans over. Where the queue is full they are lost, and counted.
+    /// Queues spans for export. If the queue is full, they are dropped and counted.
     pub fn hand_over(&self, spans: Vec<Span>) {
         if let Err(lost) = self.queue.try_send(spans) {
             let spans = lost.into_inner();
@@ -122,12 +122,12 @@ impl Exporter {
         }
     }
 
-    /// Reads how the export goes, also after its end.
+    /// Returns a reader of the state, which stays valid after the end of the export.
     pub fn reader(&self) -> StateReader {
         StateReader(Arc::clone(&self.state))
     }
 
-    /// Sends what waits, for a limited time.
+    /// Sends the queued spans, for at most `limit`.
     pub async fn close(self, limit: Duration) {
         drop(self.queue);
         let mut task = self.task;
@@ -193,7 +193,7 @@ impl Work {
 }
 
 impl ReceiverClient {
-    /// A client of the receiver. Fails for headers that cannot be sent.
+    /// Creates a client for the receiver.
     pub fn new(options: ExportOptions) -> Result<Self, String> {
         let mut headers = HeaderMap::new();
         for (name, value) in &options.headers {
@@ -214,20 +214,20 @@ impl ReceiverClient {
         })
     }
 
-    /// Sends all metrics.
+    /// Sends all metrics of `registry`.
     pub async fn send_metrics(&self, registry: &Registry) -> Result<(), String> {
         let now = Timestamp::now();
         let body = otlp::metric_request(&self.options.resource, registry, now);
         self.send("/v1/metrics", body).await
     }
 
-    /// Whether the receiver takes a request without spans.
+    /// Tests the receiver with a request that contains no spans.
     pub async fn probe(&self) -> Result<(), String> {
         let sent = self.try_once("/v1/traces", Vec::new()).await;
         sent.map_err(|error| error.message)
     }
 
-    /// Sends a request, again and again where that may help.
+    /// Sends a request, with retries if the failure may be temporary.
     async fn send(&self, path: &str, body: Vec<u8>) -> Result<(), String> {
         let mut waits = WAITS.into_iter();
         loop {
@@ -246,7 +246,7 @@ impl ReceiverClient {
         let url = format!("{}{path}", self.options.endpoint.trim_end_matches('/'));
         let request = self.client.post(&url).headers(self.headers.clone());
         let answer = request.body(body).send().await.map_err(|error| SendError {
-            // The address may have a key in it; the reason has none.
+            // The URL may contain a key; the innermost reason does not.
             message: format!("the OTLP receiver does not answer: {}", reason(&error)),
             is_passing: true,
             wait: None,
@@ -272,7 +272,7 @@ impl ReceiverClient {
     }
 }
 
-/// Whether an address shows a page to the holder of a token.
+/// Fetches a page with a bearer token. Fails unless the response has a success status.
 pub async fn fetch_page(url: &str, token: &str) -> Result<(), String> {
     let client = deft_http::client().timeout(TIMEOUT).no_proxy().build();
     let client = client.map_err(|error| error.to_string())?;
@@ -288,7 +288,7 @@ fn length(spans: &[Span]) -> u64 {
     u64::try_from(spans.len()).unwrap_or(u64::MAX)
 }
 
-/// The innermost reason of a failed request.
+/// Returns the innermost cause of a failed request.
 fn reason(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {

@@ -1,76 +1,76 @@
-//! Every metric, once: its name for OTLP, its name for Prometheus, its labels and its words.
+//! All metrics: their names in OTLP and Prometheus, their labels and help texts.
 
 use crate::conventions::{attribute, metric as names};
 
-/// A family of metrics.
+/// A metric family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Runs that ended.
     Runs,
-    /// How long runs took.
+    /// Duration of runs.
     RunDuration,
-    /// How late runs began after their slot.
+    /// Delay between a slot and the start of its run.
     Lag,
-    /// Slots that brought no run because deft was not running.
+    /// Slots without a run because deft was not running.
     Missed,
     /// When a skill fires next.
     NextFire,
-    /// The state of a scheduled skill.
+    /// State of a scheduled skill.
     ScheduleState,
     /// Failures in a row.
     Failures,
     /// Calls of tools.
     ToolCalls,
-    /// How long calls of tools took.
+    /// Duration of tool calls.
     ToolDuration,
     /// Tokens of models.
     Tokens,
     /// Cost of models.
     Cost,
-    /// Open questions to people.
+    /// Pending approvals.
     Approvals,
-    /// Whether a server of tools is connected.
+    /// Whether an MCP server is connected.
     ServerUp,
-    /// Messages to people.
+    /// Notices that were sent or given up.
     Deliveries,
     /// Clients of the live feed.
     FeedClients,
-    /// Spans that were handed to the exporter's receiver.
+    /// Spans accepted by the OTLP receiver.
     SpansExported,
-    /// Spans that were lost.
+    /// Spans lost before the receiver accepted them.
     SpansDropped,
-    /// The version.
+    /// Version of deft.
     Build,
-    /// The conventions: a question to a model.
+    /// From the conventions: duration of model requests.
     ModelOperation,
-    /// The conventions: tokens of a question.
+    /// From the conventions: tokens of a model request.
     ModelTokens,
-    /// The conventions: a call of an agent.
+    /// From the conventions: duration of agents.
     AgentOperation,
-    /// The conventions: a call of a tool of deft.
+    /// From the conventions: duration of calls of built-in tools.
     ToolOperation,
-    /// The conventions: a workflow.
+    /// From the conventions: duration of workflows.
     WorkflowOperation,
-    /// The conventions: a call over MCP.
+    /// From the conventions: duration of calls over MCP.
     McpOperation,
 }
 
-/// What a family measures.
+/// Type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FamilyKind {
     Counter,
     Gauge,
-    /// With the upper bounds of its buckets.
+    /// A histogram, with the upper bounds of its buckets.
     Histogram(&'static [f64]),
 }
 
-/// A family as both formats need it.
+/// Description of a metric family, for both formats.
 #[derive(Debug)]
 pub(crate) struct Family {
     pub(crate) metric: Metric,
-    /// The name in OTLP.
+    /// Name in OTLP.
     pub(crate) name: &'static str,
-    /// The name in Prometheus; none for what only the conventions ask for.
+    /// Name in Prometheus; `None` for metrics that only the conventions require.
     pub(crate) prometheus: Option<&'static str>,
     pub(crate) kind: FamilyKind,
     pub(crate) unit: &'static str,
@@ -78,17 +78,17 @@ pub(crate) struct Family {
     pub(crate) labels: &'static [&'static str],
 }
 
-/// Seconds of runs and calls: from 5 ms to an hour.
+/// Bucket bounds for runs and calls, in seconds: from 5 ms to an hour.
 const SECONDS: &[f64] = &[
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0,
 ];
 
-/// Bounds that the conventions advise for models.
+/// Bucket bounds that the conventions recommend for models, in seconds.
 const MODEL_SECONDS: &[f64] = &[
     0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ];
 
-/// Bounds that the conventions advise for tokens.
+/// Bucket bounds that the conventions recommend for tokens.
 const TOKENS: &[f64] = &[
     1.0,
     4.0,
@@ -106,7 +106,7 @@ const TOKENS: &[f64] = &[
     67_108_864.0,
 ];
 
-/// Bounds that the conventions advise for MCP.
+/// Bucket bounds that the conventions recommend for MCP, in seconds.
 const MCP_SECONDS: &[f64] = &[
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
@@ -132,7 +132,7 @@ const fn family(
 
 use FamilyKind::{Counter, Gauge, Histogram};
 
-/// All families, in the order in which they are shown.
+/// All families, in output order.
 #[rustfmt::skip]
 pub(crate) const FAMILIES: &[Family] = &[
     family(Metric::Build, ("deft.build.info", Some("deft_build_info")), Gauge, "1",
@@ -186,7 +186,7 @@ pub(crate) const FAMILIES: &[Family] = &[
 ];
 
 impl Metric {
-    /// Its row of the table.
+    /// Returns the description of the family.
     pub(crate) fn family(self) -> &'static Family {
         FAMILIES
             .iter()

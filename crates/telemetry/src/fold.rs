@@ -1,5 +1,5 @@
-//! From the events of a run to its activities. A fold sees each event once, in order, and decides nothing about the
-//! run: it pairs beginnings with ends.
+//! Conversion of a run's events to activities. A fold receives each event once, in order. It makes no
+//! decisions about the run; it only pairs beginnings with ends.
 //!
 //! Not here: events of agents (`fold/agent.rs`), names of spans (`span.rs`), metrics (`measure.rs`).
 
@@ -16,12 +16,12 @@ use serde_json::Value;
 use crate::activity::{Activity, RunFacts, TraceOrigin, Work};
 use agent::AgentFold;
 
-/// A run as far as its events were seen.
+/// State of a run after the events applied so far.
 #[derive(Debug)]
 pub struct RunFold {
     facts: RunFacts,
     caller: Option<Arc<TraceContext>>,
-    /// How often the run has ended.
+    /// Number of times the run has ended.
     ends: u32,
     started: Option<Timestamp>,
     calls: HashMap<Path, OpenCall>,
@@ -29,11 +29,11 @@ pub struct RunFold {
     agents: AgentFold,
     has_agents: bool,
     recovered: Vec<Timestamp>,
-    /// Whether arguments and results are kept.
+    /// Whether to keep arguments, results and texts.
     content: bool,
 }
 
-/// A call under way.
+/// A call in progress.
 #[derive(Debug)]
 struct OpenCall {
     attempt: u32,
@@ -43,7 +43,7 @@ struct OpenCall {
 }
 
 impl RunFold {
-    /// A run before its first event. `content` keeps arguments, results and texts.
+    /// Creates the state before the first event. With `content`, arguments, results and texts are kept.
     pub fn new(facts: RunFacts, content: bool) -> Self {
         Self {
             facts,
@@ -59,12 +59,12 @@ impl RunFold {
         }
     }
 
-    /// The run.
+    /// Returns the facts about the run.
     pub fn facts(&self) -> &RunFacts {
         &self.facts
     }
 
-    /// The trace that the run belongs to.
+    /// Returns the trace that the run belongs to.
     pub fn origin(&self) -> TraceOrigin {
         let own = || TraceId::from_run(&self.facts.id);
         TraceOrigin {
@@ -73,7 +73,7 @@ impl RunFold {
         }
     }
 
-    /// Takes an event in, and returns the activities that end with it.
+    /// Applies an event and returns the activities that end with it.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Vec<Activity> {
         match event {
             Event::Prepared(prepared) => self.caller.clone_from(&prepared.origin.trace),
@@ -116,7 +116,7 @@ impl RunFold {
         Vec::new()
     }
 
-    /// What only judges or waits is not worth a span.
+    /// Records the beginning of a call. Checks and waits get no span.
     fn begin(&mut self, at: Timestamp, begun: &CallIntent) {
         if begun.call.is_judgement() || begun.call.waits_until().is_some() {
             return;
@@ -140,7 +140,8 @@ impl RunFold {
         if open.is_over || open.attempt != ended.attempt {
             return None;
         }
-        // A nested skill may continue later; its steps keep their parent.
+        // Marked instead of removed: a nested skill may continue later, and its steps need its attempt for
+        // their parent span.
         open.is_over = true;
         let (attempt, start, call) = (open.attempt, open.start, Arc::clone(&open.call));
         let work = match &*call {
@@ -211,7 +212,7 @@ impl RunFold {
         }
     }
 
-    /// A person lets the run go on: its spans are new ones from here on.
+    /// Handles a resumed run: later spans get new ids.
     fn reopen(&mut self, at: Timestamp) {
         self.ends += 1;
         self.started = Some(at);
@@ -219,7 +220,7 @@ impl RunFold {
         self.heals.clear();
     }
 
-    /// Calls that are still open ended with the run.
+    /// Ends the run together with its open calls.
     fn finish(&mut self, at: Timestamp, finished: &RunEnd) -> Vec<Activity> {
         let mut open: Vec<(Path, u32)> = self
             .calls
@@ -227,7 +228,7 @@ impl RunFold {
             .filter(|(_, open)| !open.is_over)
             .map(|(path, open)| (path.clone(), open.attempt))
             .collect();
-        // Nested steps end before the step around them.
+        // Nested steps end before the step that contains them.
         open.sort();
         let cut_off = Failure::new(FailureClass::Cancelled, "the run ended before the call");
         let mut ended: Vec<Activity> = open
@@ -277,13 +278,13 @@ impl RunFold {
         SpanId::derive(&self.facts.id, self.ends, place)
     }
 
-    /// The span of the call at a path.
+    /// Returns the span of the call at `path`.
     fn call_span(&self, path: &Path) -> SpanId {
         let attempt = self.calls.get(path).map_or(1, |open| open.attempt);
         self.span(&span_place::call(path.as_str(), attempt))
     }
 
-    /// The span around a step: the skill that it is a part of, or the run.
+    /// Returns the parent span of a step: the nested skill that it belongs to, or the run.
     fn parent_of(&self, path: &Path) -> SpanId {
         let outer = path.skill().trim_end_matches('/');
         if outer.is_empty() {
@@ -296,7 +297,7 @@ impl RunFold {
         self.call_span(&Path::from_text(format!("{above}{last}")))
     }
 
-    /// A value with secrets masked, where content is wanted.
+    /// Returns the value with secrets masked, or `None` if content is not recorded.
     fn keep(&self, value: impl FnOnce() -> Value) -> Option<Value> {
         self.content.then(|| {
             let mut value = value();

@@ -1,4 +1,4 @@
-//! Journals and the spans that follow from them.
+//! Tests of the conversion of journals to spans.
 
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ fn finished(outcome: Outcome) -> Event {
     })
 }
 
-/// The spans of a journal whose events are a second apart.
+/// Returns the spans of a journal whose events are one second apart.
 fn spans(tier: Tier, events: &[Event]) -> Vec<Span> {
     let mut fold = RunFold::new(facts(tier), false);
     let mut activities = Vec::new();
@@ -147,7 +147,7 @@ fn attribute_of<'a>(span: &'a Span, name: &str) -> Option<&'a AttributeValue> {
         .map(|(_, value)| value)
 }
 
-/// The shape of a trace: name, parent, seconds of start and end.
+/// Returns the shape of a trace: name and parent of each span, and its start and end in seconds.
 fn shape(spans: &[Span]) -> Vec<(&str, Option<SpanId>, i64, i64)> {
     let spans = spans.iter();
     spans

@@ -1,9 +1,9 @@
 //! Traces and metrics of runs.
 //!
-//! Spans and metrics follow from the events of the journal, not from live code: a run that was resumed after a crash
-//! gives one coherent trace, and a run of another process counts as well. `fold.rs` pairs beginnings with ends;
-//! `span.rs` and `measure.rs` turn the result into spans and into changes of the one `registry.rs`; `conventions.rs`
-//! has the names that will move. Only `export.rs` has a socket.
+//! Spans and metrics are derived from the events of the journal, not from running code: a run resumed after a
+//! crash gives one coherent trace, and runs of other processes are included. `fold.rs` pairs beginnings with
+//! ends; `span.rs` and `measure.rs` turn the result into spans and into changes of the only `registry.rs`;
+//! `conventions.rs` has the names that will still change. Only `export.rs` opens sockets.
 //!
 //! Not here: reading the store, the configuration, the `/metrics` page.
 

@@ -1,4 +1,4 @@
-//! From activities to changes of metrics.
+//! Updates of metrics from activities.
 
 use deft_model::{Choice, TokenUsage};
 
@@ -7,7 +7,7 @@ use crate::conventions::{operation, provider};
 use crate::families::Metric;
 use crate::registry::Registry;
 
-/// Counts an activity of a run.
+/// Updates the metrics for an activity of a run.
 pub fn measure(registry: &Registry, facts: &RunFacts, activity: &Activity, names: &dyn Names) {
     let seconds = activity.seconds();
     let error = activity.error_type().unwrap_or_default();
@@ -25,7 +25,7 @@ pub fn measure(registry: &Registry, facts: &RunFacts, activity: &Activity, names
                 let labels = [operation::INVOKE_WORKFLOW, skill, error];
                 registry.observe(Metric::WorkflowOperation, &labels, seconds);
             }
-            // A run that was resumed began long ago.
+            // The start of a resumed run says nothing about its slot.
             if let (Some(slot), 1) = (facts.slot, activity.attempt) {
                 let lag = activity.start.duration_since(slot).as_secs_f64();
                 registry.observe(Metric::Lag, &[skill], lag.max(0.0));
@@ -54,7 +54,7 @@ pub fn measure(registry: &Registry, facts: &RunFacts, activity: &Activity, names
                 registry.observe(Metric::ToolOperation, &labels, seconds);
             }
         }
-        // Nothing was called for an earlier result.
+        // A reused result involves no call.
         Work::Tool { cached: true, .. } | Work::Skill { .. } | Work::Compute => {}
     }
 }
@@ -82,7 +82,7 @@ fn measure_model(
     }
 }
 
-/// What fired a run, without names: `api`, `schedule`, …
+/// Returns the kind of a run's cause, without names: `api`, `schedule`, …
 fn trigger(cause: &str) -> &str {
     cause.split([' ', ':']).next().unwrap_or(cause)
 }

@@ -1,4 +1,4 @@
-//! Spans and metrics as OTLP requests, in protobuf. The numbers of fields are those of `opentelemetry-proto`.
+//! Spans and metrics as OTLP requests in protobuf. Field numbers are those of `opentelemetry-proto`.
 
 use jiff::Timestamp;
 
@@ -8,15 +8,15 @@ use crate::protobuf::Message;
 use crate::registry::{Distribution, FamilySnapshot, Registry, SeriesValue};
 use crate::span::{AttributeValue, Span, SpanKind, SpanStatus};
 
-/// Sums and histograms count from the start of the process.
+/// Aggregation temporality: sums and histograms are cumulative since the start of the process.
 const CUMULATIVE: u64 = 2;
 
-/// Who sends: the attributes of the resource.
+/// The sender: attributes of an OpenTelemetry resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource(pub Vec<(String, String)>);
 
 impl Resource {
-    /// deft under a name, with further attributes.
+    /// Describes deft under a service name, with further attributes.
     pub fn new(service: &str, more: impl IntoIterator<Item = (String, String)>) -> Self {
         let own = [
             (attribute::SERVICE_NAME, service),
@@ -31,7 +31,7 @@ impl Resource {
     }
 }
 
-/// The request that hands spans over.
+/// Encodes a request with spans.
 pub(crate) fn trace_request(resource: &Resource, spans: &[Span]) -> Vec<u8> {
     let mut scope = scope();
     for one in spans {
@@ -40,7 +40,7 @@ pub(crate) fn trace_request(resource: &Resource, spans: &[Span]) -> Vec<u8> {
     request(resource, &scope)
 }
 
-/// The request that hands all metrics over.
+/// Encodes a request with all metrics.
 pub(crate) fn metric_request(resource: &Resource, registry: &Registry, now: Timestamp) -> Vec<u8> {
     let mut scope = scope();
     for reading in registry.read() {
@@ -49,7 +49,7 @@ pub(crate) fn metric_request(resource: &Resource, registry: &Registry, now: Time
     request(resource, &scope)
 }
 
-/// Requests for spans and for metrics have the same frame.
+/// Wraps a scope in a request; requests for spans and for metrics have the same structure.
 fn request(resource: &Resource, scope: &Message) -> Vec<u8> {
     let mut described = Message::default();
     for (name, value) in &resource.0 {
@@ -115,7 +115,7 @@ fn metric(reading: &FamilySnapshot, since: Timestamp, now: Timestamp) -> Message
     let mut points = Message::default();
     for (labels, value) in &reading.series {
         let attributes = family.labels.iter().zip(labels);
-        // A label without a value is one that does not apply.
+        // An empty label does not apply to the series.
         let attributes: Vec<Message> = attributes
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| key_value(name, &value.as_str().into()))

@@ -1,14 +1,14 @@
-//! The registry in the text format of Prometheus.
+//! Output of the registry in the Prometheus text format.
 
 use std::fmt::Write;
 
 use crate::families::{Family, FamilyKind};
 use crate::registry::{Distribution, Registry, SeriesValue};
 
-/// The media type of the text.
+/// Media type of the text format.
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// All metrics that have a name in Prometheus.
+/// Formats all metrics that have a Prometheus name.
 pub fn prometheus_text(registry: &Registry) -> String {
     let mut out = String::new();
     for reading in registry.read() {
@@ -61,7 +61,7 @@ fn histogram(
 }
 
 fn line(out: &mut String, name: &str, labels: &str, value: f64) {
-    // Writing into a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(out, "{name}{labels} {value}");
 }
 

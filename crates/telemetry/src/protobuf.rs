@@ -1,6 +1,6 @@
-//! The few rules of the protobuf wire format that OTLP needs.
+//! The part of the protobuf wire format that OTLP needs.
 
-/// A message that is written field by field.
+/// A message, encoded field by field.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -9,7 +9,7 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 
 impl Message {
-    /// The bytes of the message.
+    /// Returns the encoded message.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -28,36 +28,36 @@ impl Message {
         self.0.push(low);
     }
 
-    /// A number of variable length; enums and truth values too.
+    /// Encodes a varint: an integer, an enum or a boolean.
     pub(crate) fn number(&mut self, field: u32, value: u64) {
         self.tag(field, VARINT);
         self.varint(value);
     }
 
-    /// A number of eight bytes.
+    /// Encodes a 64-bit number with fixed length.
     pub(crate) fn fixed(&mut self, field: u32, value: u64) {
         self.tag(field, FIXED64);
         self.0.extend(value.to_le_bytes());
     }
 
-    /// A floating-point number.
+    /// Encodes a floating-point number.
     pub(crate) fn double(&mut self, field: u32, value: f64) {
         self.fixed(field, value.to_bits());
     }
 
-    /// Bytes or a text.
+    /// Encodes bytes or a string.
     pub(crate) fn bytes(&mut self, field: u32, value: &[u8]) {
         self.tag(field, BYTES);
         self.varint(u64::try_from(value.len()).unwrap_or(u64::MAX));
         self.0.extend(value);
     }
 
-    /// A message inside this one.
+    /// Encodes a nested message.
     pub(crate) fn message(&mut self, field: u32, inner: &Self) {
         self.bytes(field, &inner.0);
     }
 
-    /// Numbers of eight bytes, packed.
+    /// Encodes a packed list of 64-bit numbers.
     pub(crate) fn packed(&mut self, field: u32, values: impl IntoIterator<Item = u64>) {
         let values: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
         self.bytes(field, &values);

@@ -1,8 +1,8 @@
-//! The one registry of metrics: families with series of counters, gauges and histograms. Prometheus text and OTLP are
-//! two views of it.
+//! The registry of all metrics: families with series of counters, gauges and histograms. The Prometheus text
+//! and OTLP are two views of it.
 //!
-//! Labels are bounded: a label takes a limited number of values, then `other`. Not here: which families there are
-//! (`families.rs`), and what changes them (`measure.rs`).
+//! The number of values per label is limited; further values become `other`. Not here: the list of families
+//! (`families.rs`) and their updates (`measure.rs`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,22 +11,22 @@ use parking_lot::Mutex;
 
 use crate::families::{FAMILIES, Family, FamilyKind, Metric};
 
-/// The most values that one label takes.
+/// Maximum number of values of a label.
 const MAX_VALUES: usize = 200;
 
-/// The most series of one family.
+/// Maximum number of series in a family.
 const MAX_SERIES: usize = 2_000;
 
-/// The longest value of a label.
+/// Maximum length of a label value, in bytes.
 const MAX_LABEL: usize = 100;
 
-/// The value of a label beyond the limits.
+/// Label value that replaces values beyond the limits.
 const OTHER: &str = "other";
 
 /// All metrics of a process.
 #[derive(Debug)]
 pub struct Registry {
-    /// When counting began.
+    /// Start of the counters.
     pub(crate) since: Timestamp,
     state: Mutex<RegistryState>,
 }
@@ -44,23 +44,23 @@ pub(crate) enum SeriesValue {
     Histogram(Box<Distribution>),
 }
 
-/// The values that a histogram has seen.
+/// Values observed by a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Distribution {
-    /// One count per bucket, and one for values above all bounds.
+    /// One count per bucket, plus one for values above the last bound.
     pub(crate) counts: Vec<u64>,
     pub(crate) sum: f64,
     pub(crate) count: u64,
 }
 
-/// A family with its series, as it was at one instant.
+/// A family with its series at one instant.
 pub(crate) struct FamilySnapshot {
     pub(crate) family: &'static Family,
     pub(crate) series: Vec<(Vec<String>, SeriesValue)>,
 }
 
 impl Registry {
-    /// An empty registry.
+    /// Creates an empty registry whose counters start at `since`.
     pub fn new(since: Timestamp) -> Self {
         Self {
             since,
@@ -86,12 +86,12 @@ impl Registry {
         });
     }
 
-    /// Forgets all series of a gauge, before it is set anew.
+    /// Removes all series of a gauge, before they are set again.
     pub fn clear(&self, metric: Metric) {
         self.state.lock().series.remove(&metric);
     }
 
-    /// Adds a value to a histogram.
+    /// Adds an observation to a histogram.
     pub fn observe(&self, metric: Metric, labels: &[&str], value: f64) {
         let FamilyKind::Histogram(bounds) = metric.family().kind else {
             return;
@@ -108,7 +108,7 @@ impl Registry {
         });
     }
 
-    /// Every family that has a series.
+    /// Returns every family that has a series.
     pub(crate) fn read(&self) -> Vec<FamilySnapshot> {
         let state = self.state.lock();
         let families = FAMILIES.iter().filter_map(|family| {
@@ -153,7 +153,7 @@ impl FamilyKind {
     }
 }
 
-/// A value within the limits of its label.
+/// Returns the value, shortened and replaced by `other` beyond the limits of its label.
 fn bounded(known: &mut BTreeSet<String>, value: &str) -> String {
     let value = &value[..value.floor_char_boundary(MAX_LABEL)];
     if known.contains(value) {

@@ -1,4 +1,4 @@
-//! From activities to spans: names, kinds and attributes. Pure.
+//! Conversion of activities to spans: names, kinds and attributes. Pure functions.
 
 use deft_model::{Choice, Failure, Outcome, SpanId, StopReason, TraceId};
 use jiff::Timestamp;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::activity::{Activity, ModelTurn, Names, RunFacts, TraceOrigin, Work};
 use crate::conventions::{attribute, operation, own, provider};
 
-/// The longest text of an attribute.
+/// Maximum length of a text attribute, in bytes.
 const MAX_TEXT: usize = 4096;
 
-/// A span that is over.
+/// A completed span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     pub(crate) trace: TraceId,
@@ -26,14 +26,14 @@ pub struct Span {
     pub(crate) status: SpanStatus,
 }
 
-/// On which side of a call a span is.
+/// Role of a span in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     Internal,
     Client,
 }
 
-/// Whether the activity failed, and why if content is wanted.
+/// Whether the activity failed; with the message if content is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SpanStatus {
     Unset,
@@ -62,7 +62,7 @@ impl From<u64> for AttributeValue {
     }
 }
 
-/// Makes spans of the activities of one run.
+/// Creates spans for the activities of one run.
 pub struct SpanMaker<'a> {
     facts: &'a RunFacts,
     origin: TraceOrigin,
@@ -71,7 +71,7 @@ pub struct SpanMaker<'a> {
 }
 
 impl<'a> SpanMaker<'a> {
-    /// For a run. `content` adds arguments, results and messages of errors.
+    /// Creates a maker for a run. With `content`, spans contain error messages.
     pub fn new(
         facts: &'a RunFacts,
         origin: TraceOrigin,
@@ -86,7 +86,7 @@ impl<'a> SpanMaker<'a> {
         }
     }
 
-    /// The span of an activity.
+    /// Creates the span of an activity.
     pub fn make(&self, activity: &Activity) -> Span {
         let mut attributes = vec![
             (own::RUN, self.facts.id.as_str().into()),
@@ -144,7 +144,7 @@ impl<'a> SpanMaker<'a> {
         }
     }
 
-    /// The name and the kind; attributes of the kind of work are added.
+    /// Returns the name and the kind of a span, and adds the attributes specific to its activity.
     fn describe(&self, activity: &Activity, attributes: &mut Attributes) -> (String, SpanKind) {
         match &activity.work {
             Work::Run {
@@ -200,7 +200,7 @@ impl<'a> SpanMaker<'a> {
         if let Some(slot) = facts.slot {
             attributes.push((own::SLOT, slot.to_string().as_str().into()));
         }
-        // The conventions keep the word for workflows that group calls of agents.
+        // The conventions reserve this operation for workflows that coordinate agents.
         if !(has_agents && facts.tier == deft_model::Tier::Workflow) {
             return format!("skill {name}");
         }
@@ -240,7 +240,8 @@ impl<'a> SpanMaker<'a> {
         format!("{} {}", operation::CHAT, named.model)
     }
 
-    /// One span per call: that of MCP where the tool is called over MCP, else that of a tool.
+    /// Describes a tool call, which gets a single span: an MCP span if the tool is called over MCP, otherwise
+    /// a tool span.
     fn tool(&self, tool: &str, attributes: &mut Attributes) -> (String, SpanKind) {
         let named = self.names.tool(tool);
         attributes.push((attribute::OPERATION, operation::EXECUTE_TOOL.into()));
@@ -260,7 +261,7 @@ impl<'a> SpanMaker<'a> {
 
 type Attributes = Vec<(&'static str, AttributeValue)>;
 
-/// The word of the conventions for the reason why a model stopped.
+/// Returns the conventions' name for the reason why a model stopped.
 fn finish_reason(stop: &StopReason) -> &str {
     match stop {
         StopReason::Done => "stop",

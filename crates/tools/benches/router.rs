@@ -1,9 +1,8 @@
-//! What the router costs: the same calls on the same server, through a bare
-//! client of the protocol library, through the router, and passed on for a client
-//! of deft's own MCP server, in turns.
+//! The cost of the router: the same calls to the same server, in turns through a bare client of the
+//! protocol library, through the router, and relayed for a client of deft's own MCP server.
 //!
-//! `cargo bench -p deft-tools`; the bars are 1.2 times the bare client, and
-//! 0.1 ms of our own.
+//! `cargo bench -p deft-tools`; the limits are 1.2 times the bare client, and 0.1 ms of deft's own
+//! time.
 
 #![allow(clippy::expect_used, reason = "a measurement that fails is none")]
 #![allow(
@@ -115,7 +114,7 @@ async fn main() {
     bare(&client).await;
     routed(&router, "echo", CALLS).await;
     relayed(&router).await;
-    // One side only, for a profiler: `-- bare` or `-- router`.
+    // Runs one side only, for a profiler: `-- bare` or `-- router`.
     match std::env::args().nth(1).as_deref() {
         Some("bare") => return only(async || bare(&client).await).await,
         Some("router") => return only(async || routed(&router, "echo", CALLS).await).await,

@@ -1,8 +1,8 @@
-//! What an IP address says about where it leads.
+//! Classification of IP addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Addresses that are not on the public internet.
+/// Whether an address is not on the public internet.
 pub(crate) fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_private_v4(v4),
@@ -35,14 +35,14 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         || address.is_multicast()
         || address.is_unique_local()
         || address.is_unicast_link_local()
-        // Ways of writing an IPv4 address in IPv6, which would hide a private one.
+        // Notations for an IPv4 address in IPv6, which would hide a private one.
         || (first == 0x64 && second == 0xff9b)
         || first == 0x2002
         || (first == 0x2001 && second == 0)
         || (first == 0 && second == 0)
 }
 
-/// Addresses of the link itself, where clouds serve the credentials of a machine.
+/// Whether an address is link-local, where clouds serve the credentials of a machine.
 pub(crate) fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_link_local(),

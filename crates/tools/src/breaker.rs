@@ -1,14 +1,13 @@
-//! When to stop asking a server that does not answer (S2.52).
+//! A circuit breaker for servers that do not respond (S2.52).
 //!
-//! A value: it holds no clock and waits for nothing. Its user says what
-//! time it is and what happened. The wait between two starts of a server is
-//! [`backoff`].
+//! A pure value without a clock: the caller passes the time and reports results. [`backoff`] is the
+//! delay between two starts of a server.
 
 use std::time::{Duration, Instant};
 
-/// Failures in a row that open the circuit.
+/// Consecutive failures that open the circuit.
 const THRESHOLD: u32 = 5;
-/// How long an open circuit stays open.
+/// How long an open circuit rejects calls.
 const COOL_DOWN: Duration = Duration::from_secs(30);
 
 /// A circuit breaker.
@@ -22,22 +21,22 @@ pub(crate) struct Breaker {
 enum State {
     #[default]
     Closed,
-    /// Nothing passes until this instant.
+    /// Rejects all calls until this instant.
     Open(Instant),
-    /// One call was let through at this instant and decides.
+    /// A trial call was admitted at this instant; its result decides.
     Trying(Instant),
 }
 
 impl Breaker {
-    /// Whether a call may pass now; if not, when one may.
+    /// Admits a call now, or returns the instant at which one may be admitted.
     ///
-    /// In an open circuit whose time is up, the first who asks is let through
-    /// and all others wait for its result.
+    /// When the cool-down of an open circuit is over, the first caller is admitted as a trial, and all
+    /// others are rejected until its result.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<(), Instant> {
         match self.state {
             State::Closed => Ok(()),
             State::Open(until) if now < until => Err(until),
-            // A trial that never reported back must not keep the circuit shut for ever.
+            // A trial that never reports back must not keep the circuit open forever.
             State::Trying(since) if now < since + COOL_DOWN => Err(since + COOL_DOWN),
             State::Open(_) | State::Trying(_) => {
                 self.state = State::Trying(now);
@@ -46,12 +45,12 @@ impl Breaker {
         }
     }
 
-    /// The server answered.
+    /// Records that the server responded.
     pub(crate) fn succeeded(&mut self) {
         *self = Self::default();
     }
 
-    /// The server could not be reached, or was lost.
+    /// Records that the server could not be reached or was lost.
     pub(crate) fn failed(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         let trial = matches!(self.state, State::Trying(_));
@@ -60,14 +59,14 @@ impl Breaker {
         }
     }
 
-    /// A call that was let through ended without saying anything about the server.
+    /// Records that an admitted call ended without a result about the server.
     pub(crate) fn undecided(&mut self, now: Instant) {
         if let State::Trying(_) = self.state {
             self.state = State::Open(now);
         }
     }
 
-    /// Until when nothing passes, if so.
+    /// Returns the instant until which calls are rejected; `None` if the circuit is not open.
     pub(crate) fn open_until(&self, now: Instant) -> Option<Instant> {
         match self.state {
             State::Open(until) if now < until => Some(until),
@@ -76,7 +75,7 @@ impl Breaker {
     }
 }
 
-/// How long to wait before the start after `failures` failures in a row.
+/// Returns the delay before a start after `failures` consecutive failures.
 pub(crate) fn backoff(failures: u32) -> Duration {
     const FIRST: Duration = Duration::from_millis(100);
     const LONGEST: Duration = Duration::from_secs(30);

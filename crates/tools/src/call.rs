@@ -1,4 +1,4 @@
-//! What is asked of the router, and what it answers.
+//! A call of a tool through the router, and the reply.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use crate::secret::{Plain, Reveal};
 pub struct Call<'a> {
     /// The tool, by its full or its bare name.
     pub tool: &'a str,
-    /// Its arguments, with placeholders for secrets.
+    /// The arguments, with placeholders for secrets.
     pub arguments: Object,
-    /// The same for every attempt at the same call; sent to the tool.
+    /// The idempotency key, the same for every attempt at the same call; sent to the tool.
     pub key: String,
-    /// The longest the call may take; the server's own default when absent.
+    /// The longest the call may take; `None` uses the server's default.
     pub deadline: Option<Duration>,
-    /// Ends the call early; the server is told.
+    /// Cancels the call; the server is notified.
     pub cancel: CancellationToken,
-    /// Puts secrets in the place of placeholders.
+    /// Replaces placeholders by secrets.
     pub reveal: &'a dyn Reveal,
-    /// Whether a model wrote the arguments: then they are repaired first.
+    /// Whether a model wrote the arguments; if so they are repaired first.
     pub by_model: bool,
-    /// The rights of the agent on whose behalf it is made; none for a person's. Tools of deft heed
-    /// them, servers never see them.
+    /// The rights of the calling agent; `None` for a call by a person. deft's own tools respect them;
+    /// servers never see them.
     pub authority: Option<Arc<Authority>>,
-    /// The span of the call; sent to the tool.
+    /// The trace context of the call; sent to the tool.
     pub trace: Option<TraceContext>,
 }
 
-/// What a server is told beside the arguments.
+/// The data sent to a server beside the arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct CallMark<'a> {
     pub(crate) key: &'a str,
@@ -41,7 +41,7 @@ pub(crate) struct CallMark<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A call with defaults for everything else.
+    /// Returns a call with defaults for all other fields.
     pub fn new(tool: &'a str, arguments: Object) -> Self {
         Self {
             tool,
@@ -64,21 +64,21 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What a tool answered.
+/// The reply of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The value of the step, as the contract defines it.
     pub value: Value,
-    /// The plain text of the answer, if it had any.
+    /// The plain text of the reply, if it has any.
     pub text: Option<String>,
-    /// The server that answered; [`BUILTIN_SERVER`](crate::BUILTIN_SERVER) for built-in tools.
+    /// The server that replied; [`BUILTIN_SERVER`](crate::BUILTIN_SERVER) for built-in tools.
     pub server: String,
     /// The full name of the tool.
     pub tool: String,
-    /// Which repairs of the argument pipeline changed something.
+    /// The repairs of the argument pipeline that changed something.
     pub repairs: Vec<&'static str>,
-    /// The size of the answer in bytes, as it was counted against the limit.
+    /// The size of the reply in bytes, as counted against the limit.
     pub bytes: usize,
-    /// How long the call took.
+    /// The duration of the call.
     pub took: Duration,
 }

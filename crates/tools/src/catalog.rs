@@ -1,5 +1,5 @@
-//! What a server said it can do, in a form that can be stored; and the overview
-//! that a model gets of all tools (S0.56).
+//! The tools and skills of a server in a form that can be stored; the overview of all tools for models
+//! (S0.56).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,54 +9,54 @@ use serde_json::{Value, json};
 use crate::remote_skill::SkillListing;
 use crate::tool::{DisabledTool, ToolInfo};
 
-/// Which family of the protocol a server speaks.
+/// The protocol era of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Era {
-    /// Up to 2025-11-25: a session that starts with `initialize`.
+    /// Up to 2025-11-25: a session that begins with `initialize`.
     Legacy,
-    /// From 2026-07-28: no session, every request speaks for itself.
+    /// From 2026-07-28: no session, every request is self-contained.
     Modern,
 }
 
 /// The tools of one server at one time.
 ///
-/// It is handed out whenever it changes and may be given back at the next
-/// start, so that tools are known before their server was ever asked.
+/// The router passes it out whenever it changes and accepts it back at the next start, so tools are
+/// known before their server is started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
     /// The name of the server.
     pub server: String,
-    /// What was asked: a changed command or URL makes the catalog void.
+    /// The command or URL that was asked; the catalog is void when it changes.
     pub source: String,
-    /// Which family of the protocol it speaks.
+    /// The server's protocol era.
     pub era: Era,
-    /// The revision of the protocol.
+    /// The protocol revision.
     pub protocol: String,
-    /// What the server calls itself, with its version.
+    /// The server's name for itself, with its version.
     #[serde(default)]
     pub implementation: Option<String>,
-    /// Its tools, in the order it listed them.
+    /// The tools, in the server's order.
     pub tools: Vec<ToolInfo>,
-    /// Tools that it listed and that cannot be used.
+    /// Listed tools that cannot be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled: Vec<DisabledTool>,
-    /// Its skills; none if it offers none.
+    /// The skills; `None` if the server offers no skills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<SkillListing>,
 }
 
-/// First sentences by name, by server.
+/// The first sentence of each tool, by server and tool name.
 type Groups<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;
 
-/// How many tools a search shows: an agent is offered all of them.
+/// The maximum number of results of a search; an agent is then offered all of them.
 const MOST_FOUND: usize = 8;
 
-/// How well a tool fits that is called by its name; more than any number of other words.
+/// The score of an exact name match; more than any number of other matches.
 const EXACT: usize = 1 << 16;
 
-/// The overview in the shape that the seeds fix: names and first sentences,
-/// grouped by server, in alphabetical order.
+/// Returns the overview in the shape that the seeds define: names and first sentences, grouped by
+/// server, in alphabetical order.
 pub(crate) fn overview<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>) -> Value {
     let mut groups: Groups<'_> = BTreeMap::new();
     for tool in tools {
@@ -74,8 +74,8 @@ pub(crate) fn overview<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>) -> Val
     grouped(&summary, groups)
 }
 
-/// The tools that fit some words best, in the same shape. Words are looked for in names and
-/// descriptions; a tool that is named exactly is what was meant, and no other is shown then.
+/// Returns the best matches for a search, in the shape of [`overview`]. Searches names and
+/// descriptions; if a tool's exact name occurs, returns only exact matches.
 pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &str) -> Value {
     let words = words.to_lowercase();
     let split = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
@@ -87,7 +87,7 @@ pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &
         .map(|tool| (fit(tool, &words), tool))
         .filter(|(fit, _)| *fit > 0)
         .collect();
-    // A stable sort keeps the order of names among equals.
+    // A stable sort keeps tools with equal scores in order of their names.
     found.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
     if found.first().is_some_and(|(fit, _)| *fit >= EXACT) {
         found.retain(|(fit, _)| *fit >= EXACT);
@@ -109,7 +109,7 @@ pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &
     grouped(&summary, groups)
 }
 
-/// How well a tool fits: a word in its name counts more than one in its description.
+/// Returns the score of a tool: a match in its name counts more than one in its description.
 fn fit(tool: &ToolInfo, words: &BTreeSet<&str>) -> usize {
     let names = [&tool.shown, &tool.name, &tool.full_name()].map(|name| name.to_lowercase());
     let about = tool.description.to_lowercase();

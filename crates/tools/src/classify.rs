@@ -1,17 +1,16 @@
-//! Which class a failure has (X18).
+//! The failure class of an error (X18).
 //!
-//! Codes decide where there are any. Only a tool that answers with nothing but
-//! a text is classified by words (S3.22), and then by whole words of its
-//! beginning, because "limit" inside "unlimited" means nothing.
+//! Codes take precedence. Only a tool that returns nothing but text is classified by its words (S3.22),
+//! and then only by whole words near the beginning: "limit" inside "unlimited" means nothing.
 
 use deft_model::FailureClass;
 
-/// How much of a text is looked at (S3.23).
+/// The length of the prefix that is searched, in characters (S3.23).
 const CLIP: usize = 500;
 
-/// The seeds' patterns and a few of the same kind; the first class that fits counts.
+/// The seeds' patterns and a few similar ones; the first class that matches wins.
 ///
-/// A remote time-out is a `network` failure there, as the remedy is the same.
+/// A timeout reported by a tool counts as `network`: the remedy is the same.
 const PATTERNS: &[(FailureClass, &[&str])] = &[
     (
         FailureClass::Network,
@@ -62,7 +61,7 @@ const PATTERNS: &[(FailureClass, &[&str])] = &[
     ),
 ];
 
-/// The class of a text that a tool marked as an error.
+/// Returns the class of a text that a tool marked as an error.
 pub(crate) fn text(text: &str) -> FailureClass {
     let text: String = text.chars().take(CLIP).collect::<String>().to_lowercase();
     PATTERNS
@@ -71,7 +70,7 @@ pub(crate) fn text(text: &str) -> FailureClass {
         .map_or(FailureClass::Other, |(class, _)| *class)
 }
 
-/// Whether the words occur, not as a part of longer ones.
+/// Whether `words` occurs in `text` as whole words.
 fn has_words(text: &str, words: &str) -> bool {
     let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.match_indices(words).any(|(at, _)| {
@@ -81,7 +80,7 @@ fn has_words(text: &str, words: &str) -> bool {
     })
 }
 
-/// The class of an answer with this HTTP status.
+/// Returns the class of a response with this HTTP status.
 pub(crate) fn status(status: u16) -> FailureClass {
     match status {
         401 | 403 | 407 => FailureClass::Auth,
@@ -95,18 +94,18 @@ pub(crate) fn status(status: u16) -> FailureClass {
     }
 }
 
-/// Whether a request that got this status may have taken effect all the same.
+/// Whether a request that got this status may still have taken effect.
 pub(crate) fn status_in_doubt(status: u16) -> bool {
-    // 501 and 503 say that nothing was done; the others only that something went wrong.
+    // 501 and 503 mean that nothing was done; with the other statuses that is unknown.
     matches!(status, 408 | 500 | 502 | 504..=599)
 }
 
-/// The class of a JSON-RPC error.
+/// Returns the class of a JSON-RPC error.
 pub(crate) fn rpc(code: i32, message: &str) -> FailureClass {
     match code {
         -32602 | -32600 | -32700 => FailureClass::Invalid,
         -32601 | -32002 => FailureClass::NotFound,
-        // Codes of the server's own choosing, and "internal error".
+        // Server-defined codes, and "internal error".
         _ => text(message),
     }
 }

@@ -1,8 +1,7 @@
-//! The result of sending a message to a person: the failure that
-//! all senders share, and what an HTTP answer means to them.
+//! The failure that all senders of messages share, and the exchange of HTTP requests.
 //!
-//! Not here: when to try again (the outbox decides that from the failure), and
-//! what is sent (`telegram/`, `webhook.rs`).
+//! Not here: when to retry (the outbox decides that from the failure), and the content (`telegram/`,
+//! `webhook.rs`).
 
 use std::time::Duration;
 
@@ -13,17 +12,17 @@ use reqwest::{Client, RequestBuilder};
 use crate::limit::words;
 use crate::transport::transport;
 
-/// The largest answer that is read; receipts are small.
+/// The largest response to read; receipts are small.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// A message that did not arrive, or not as a whole.
+/// A message that was not delivered, or only in part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SendError {
-    /// What went wrong, with its class and whether it may have arrived all the same.
+    /// The failure, with its class and whether the message may still have arrived.
     pub failure: Failure,
-    /// How long the other side wants to be left alone, if it said so.
+    /// The delay before the next try, if the receiver asked for one.
     pub retry_after: Option<Duration>,
-    /// The ids of the parts that arrived at this try; the next one goes on behind them.
+    /// The ids of the parts that were delivered in this try; the next try continues after them.
     pub sent: Vec<i64>,
 }
 
@@ -37,15 +36,15 @@ impl From<Failure> for SendError {
     }
 }
 
-/// An answer, read to its end.
+/// A complete HTTP response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Vec<u8>,
 }
 
-/// The client for messages to the outside. It goes only where the configuration
-/// says, so unlike `http.request` it asks no list of hosts and uses proxies.
+/// Creates the client for outgoing messages. It connects only to configured addresses, so unlike
+/// `http.request` it checks no list of hosts and uses proxies.
 pub(crate) fn client() -> Result<Client, Failure> {
     deft_http::client().build().map_err(|error| {
         let message = format!(
@@ -56,7 +55,7 @@ pub(crate) fn client() -> Result<Client, Failure> {
     })
 }
 
-/// Sends a request and reads the answer, all within the time allowed.
+/// Sends a request and reads the response within `allowed`.
 pub(crate) async fn exchange(
     request: RequestBuilder,
     allowed: Duration,
@@ -87,7 +86,7 @@ pub(crate) async fn exchange(
         })
 }
 
-/// `Retry-After` in seconds; the form with a date is not worth a clock here.
+/// Parses `Retry-After` in seconds; the date form is ignored, because it would need a clock.
 fn seconds(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
     Some(Duration::from_secs(text.trim().parse().ok()?))

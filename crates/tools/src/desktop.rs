@@ -1,7 +1,7 @@
-//! Messages on the desktop, shown by a program of the host: `notify-send`, or `osascript` on macOS.
+//! Desktop notifications, shown by a program of the host: `notify-send`, or `osascript` on macOS.
 //!
-//! No shell is involved, and a text is never an option or part of a script. Not here: whether there is a
-//! desktop, and which messages go to it.
+//! No shell is involved, and a message is never parsed as an option or a script. Not here: whether the
+//! host has a desktop, and which messages go to it.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -10,24 +10,24 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass, visible};
 use tokio::process::Command;
 
-/// The target of a message that stays on this host, on its desktop or in its log.
+/// The target for messages on this host: its desktop or its log.
 pub const LOCAL_TARGET: &str = "local";
 
-/// How long the program may take; it only hands the message over.
+/// The timeout of the program; it only passes the message on.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The most characters of a title and of a text; the log has the rest.
+/// The maximum number of characters of a title and a text; the log has the complete message.
 const TITLE: usize = 80;
 const TEXT: usize = 600;
 
-/// A script that shows its arguments.
+/// A script that shows its arguments as a notification.
 const SCRIPT: [&str; 3] = [
     "on run argv",
     "display notification (item 2 of argv) with title (item 1 of argv)",
     "end run",
 ];
 
-/// A program that shows messages.
+/// A program that shows notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notifier {
     /// `notify-send` of libnotify.
@@ -75,8 +75,8 @@ impl Notifier {
 }
 
 fn notify_send(title: &str, text: &str) -> Vec<String> {
-    // What stands behind `--` is no option. `notify-send` reads escapes in the text, and desktops read
-    // tags in it.
+    // Arguments after `--` are never options. `notify-send` interprets escapes in the text, and
+    // desktops interpret tags.
     let text = clip(text, TEXT).replace('\\', "\\\\");
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     let text = text.replace('>', "&gt;");
@@ -91,12 +91,13 @@ fn notify_send(title: &str, text: &str) -> Vec<String> {
 fn osascript(title: &str, text: &str) -> Vec<String> {
     let script = SCRIPT.iter().flat_map(|line| ["-e", line]);
     let script = script.map(str::to_owned);
-    // The first argument that is no option ends the options, so it must not look like one.
+    // The first argument that is not an option ends the options, so the prefix keeps the title from
+    // looking like one.
     let arguments = [format!("deft: {}", clip(title, TITLE)), clip(text, TEXT)];
     script.chain(arguments).collect()
 }
 
-/// A text that is not longer than people read, without control characters.
+/// Shortens a text to `most` characters and removes control characters.
 fn clip(text: &str, most: usize) -> String {
     let text = visible(text.trim());
     match text.char_indices().nth(most) {

@@ -1,8 +1,7 @@
-//! What the router needs from outside: secrets, a clock, and ears.
+//! The router's dependencies: secrets, a clock, and callbacks for notices, logs and catalogs.
 //!
-//! The router itself reads no clock for wall time, no configuration, and of the
-//! environment only the few variables that programs need; all of it can be
-//! replaced.
+//! The router itself reads no wall clock and no configuration, and of the environment only the few
+//! variables that programs need; all of it can be replaced.
 
 use std::sync::Arc;
 
@@ -17,38 +16,38 @@ use crate::catalog::Catalog;
 use crate::secret::{Secret, SecretSource};
 use crate::sign_in::{CredentialVault, MemoryVault};
 
-/// A message to a person, as the `notify` tool was given it.
+/// A message to a person from the `notify` tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// What to say.
+    /// The text.
     pub message: String,
     /// A heading.
     pub title: Option<String>,
-    /// Where to say it; the primary chat when absent.
+    /// The destination; `None` is the primary chat.
     pub target: Option<String>,
     /// The idempotency key of the call, so that a repeated call is one notice.
     pub key: String,
 }
 
-/// How much a log line matters.
+/// The severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Detail.
+    /// Details for debugging.
     Debug,
-    /// News.
+    /// An ordinary event.
     Info,
-    /// Something to look at.
+    /// A possible problem.
     Warning,
-    /// Something that went wrong.
+    /// A failure.
     Error,
 }
 
 /// A line that a skill wrote with the `log` tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLine {
-    /// How much it matters.
+    /// The severity.
     pub level: Level,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// Further fields.
     pub fields: Option<Value>,
@@ -56,48 +55,48 @@ pub struct LogLine {
     pub key: String,
 }
 
-/// Takes a notice; what it gives is ready when the notice is safe.
+/// Accepts a notice; the future completes when the notice is stored.
 pub type Notices = dyn Fn(Notice) -> BoxFuture<'static, Result<(), Failure>> + Send + Sync;
 
-/// The zone of the host, which may change while deft runs. Clones share it.
+/// The time zone of the host, which may change while deft runs. Clones share it.
 #[derive(Clone, Debug)]
 pub struct HostZone(Arc<ArcSwap<TimeZone>>);
 
 impl HostZone {
-    /// A zone.
+    /// Creates a shared zone.
     pub fn new(zone: TimeZone) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(zone)))
     }
 
-    /// The zone now.
+    /// Returns the current zone.
     pub fn get(&self) -> TimeZone {
         self.0.load().as_ref().clone()
     }
 
-    /// Uses another zone from now on.
+    /// Replaces the zone.
     pub fn set(&self, zone: TimeZone) {
         self.0.store(Arc::new(zone));
     }
 }
 
-/// Everything outside that the router uses.
+/// Everything that the router needs from its host.
 #[derive(Clone)]
 pub struct Environment {
-    /// Where secrets of the configuration come from.
+    /// Source of the configuration's secrets.
     pub secrets: Arc<dyn SecretSource>,
-    /// Where sign-ins to servers are stored.
+    /// Storage for sign-ins to servers.
     pub vault: Arc<dyn CredentialVault>,
-    /// Takes what `notify` says; an error is the failure of that call.
+    /// Receives the notices of `notify`; an error fails the call.
     pub notices: Arc<Notices>,
-    /// Takes what `log` says.
+    /// Receives the lines of `log`.
     pub logs: Arc<dyn Fn(LogLine) + Send + Sync>,
     /// Receives every new catalog, to store it.
     pub catalogs: Arc<dyn Fn(&Catalog) + Send + Sync>,
-    /// The time of day.
+    /// The wall clock.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// The zone of the host.
+    /// The time zone of the host.
     pub zone: HostZone,
-    /// Variables that every child process gets, besides its own.
+    /// Environment variables that every child process gets, besides its own.
     pub inherited: Vec<(String, String)>,
 }
 
@@ -125,7 +124,7 @@ impl Default for Environment {
     }
 }
 
-/// What a program needs to find itself and its files, and nothing that might be secret.
+/// The variables that a program needs to find itself and its files; none is a secret.
 const USUAL: [&str; 11] = [
     "HOME",
     "LANG",
@@ -140,7 +139,7 @@ const USUAL: [&str; 11] = [
     "XDG_CACHE_HOME",
 ];
 
-/// The usual variables of this process, for programs that it starts.
+/// Returns the usual variables of this process, for child processes.
 fn usual_variables() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

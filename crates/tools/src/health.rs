@@ -1,4 +1,4 @@
-//! How servers are doing, as data for people and dashboards.
+//! The state of servers, as data for people and dashboards.
 
 use std::time::Duration;
 
@@ -6,82 +6,82 @@ use serde::Serialize;
 
 use crate::tool::DisabledTool;
 
-/// Where a server is in its life.
+/// The state of a server's connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum ServerState {
-    /// Switched off in the configuration.
+    /// Disabled in the configuration.
     Disabled,
-    /// Not needed so far.
+    /// Not connected: not needed yet, or shut down.
     Stopped,
     /// Being started.
     Starting,
     /// Connected.
     Ready,
-    /// Lost or failed to start; tried again after this long.
+    /// The connection was lost or failed to start; restarted after a delay.
     BackingOff {
-        /// Milliseconds until it may be started again.
+        /// Milliseconds until the next start is allowed.
         retry_in_ms: u64,
     },
-    /// Failed too often; not tried at all for this long.
+    /// Failed too often; no calls are allowed for a while.
     CircuitOpen {
-        /// Milliseconds until one call is let through.
+        /// Milliseconds until one trial call is allowed.
         retry_in_ms: u64,
     },
 }
 
-/// How one server is doing.
+/// The state and counters of one server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Health {
-    /// Its name.
+    /// The name of the server.
     pub server: String,
-    /// Where it is in its life.
+    /// The state of its connection.
     #[serde(flatten)]
     pub state: ServerState,
     /// Whether its tools were listed since this process started.
     pub listed: bool,
-    /// How many tools are known of it.
+    /// Number of known tools.
     pub tools: usize,
-    /// Tools of it that cannot be used.
+    /// Listed tools that cannot be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled: Vec<DisabledTool>,
-    /// Calls so far.
+    /// Number of calls.
     pub calls: u64,
-    /// Calls that did not bring a reply.
+    /// Number of calls without a reply.
     pub failures: u64,
-    /// How often it was started.
+    /// Number of starts.
     pub starts: u64,
-    /// Calls under way.
+    /// Number of calls in flight.
     pub in_flight: usize,
     /// The last failure of a call or a start.
     pub last_error: Option<String>,
-    /// The revision of the protocol it speaks, once known.
+    /// The protocol revision, once known.
     pub protocol: Option<String>,
 }
 
-/// What a look at a server found.
+/// The result of probing a server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Probe {
-    /// Its name.
+    /// The name of the server.
     pub server: String,
-    /// What it calls itself, with its version.
+    /// The server's name for itself, with its version.
     pub implementation: Option<String>,
-    /// The revision of the protocol.
+    /// The protocol revision.
     pub protocol: Option<String>,
-    /// Names of its tools.
+    /// The names of its tools.
     pub tools: Vec<String>,
-    /// Tools of it that cannot be used.
+    /// Listed tools that cannot be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled: Vec<DisabledTool>,
-    /// How long connecting took; zero when it was connected already.
+    /// The time to connect; zero if it was already connected.
     #[serde(serialize_with = "millis")]
     pub connect: Duration,
-    /// How long a listing took.
+    /// The time to list the tools.
     #[serde(serialize_with = "millis")]
     pub latency: Duration,
-    /// Why it does not work.
+    /// Why the probe failed.
     pub error: Option<String>,
-    /// What a person can do about it.
+    /// How a person can fix it.
     pub hint: Option<String>,
 }
 

@@ -1,9 +1,8 @@
-//! Names: which tool is meant by a name.
+//! The index of tool names.
 //!
-//! A built-in tool has its name to itself. A tool of a server has its full
-//! name, `server.tool`, and also its bare name while no other tool is called
-//! the same. This is a value that is built anew whenever a catalog changes;
-//! it asks no server.
+//! A built-in tool owns its name. A tool of a server has its full name, `server.tool`, and also its
+//! bare name as long as no other tool has the same name. The index is immutable and rebuilt whenever a
+//! catalog changes; it asks no server.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::secret::Plain;
 use crate::server::Server;
 use crate::tool::ToolInfo;
 
-/// Who performs a call.
+/// The executor of a call.
 #[derive(Clone)]
 pub(crate) enum Target {
     Builtin(Arc<BuiltinTool>),
@@ -32,7 +31,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// A built-in tool.
+    /// Returns the entry of a built-in tool.
     pub(crate) fn from_builtin(tool: &Arc<BuiltinTool>) -> Self {
         Self {
             info: tool.info().clone(),
@@ -41,7 +40,7 @@ impl Entry {
         }
     }
 
-    /// The tools that a server has, as far as they are known.
+    /// Returns the entries of all known tools of a server.
     pub(crate) fn from_server(server: &Arc<Server>) -> Vec<Self> {
         let tools = server.tools().into_iter();
         tools
@@ -53,12 +52,12 @@ impl Entry {
             .collect()
     }
 
-    /// Whether the tool is meant by a name that another server could have too.
+    /// Whether `name` is a bare name, which a tool of another server could have too.
     pub(crate) fn is_bare(&self, name: &str) -> bool {
         !self.info.builtin && name == self.info.name
     }
 
-    /// The way of arguments to the tool, as a model writes them and without secrets.
+    /// Returns the argument preparation for arguments that a model wrote, without secrets.
     pub(crate) fn preparation<'a>(
         &'a self,
         name: &'a str,
@@ -75,38 +74,38 @@ impl Entry {
     }
 }
 
-/// What a name means.
+/// The result of looking up a name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolLookup {
-    /// This tool.
+    /// Exactly one tool has the name.
     Tool(Box<ToolInfo>),
-    /// Several tools; these are their full names.
+    /// Several tools have the bare name; these are their full names.
     Ambiguous(Vec<String>),
-    /// No tool, and every server has been asked.
+    /// No tool has the name, and every server has been asked.
     Missing {
-        /// Names that look like it.
+        /// Similar names.
         nearest: Vec<String>,
     },
-    /// No known tool, but these servers have not been asked yet.
+    /// No known tool has the name, but these servers have not been asked yet.
     Unknown {
-        /// Their names.
+        /// The names of the servers.
         servers: Vec<String>,
     },
 }
 
-/// All names at one instant.
+/// All tool names at one instant.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// Every tool under its full name, in alphabetical order.
+    /// Every tool by full name, in alphabetical order.
     full: BTreeMap<String, Arc<Entry>>,
-    /// Full names of the tools of servers behind each bare name.
+    /// The full names of the servers' tools for each bare name.
     bare: HashMap<String, Vec<String>>,
-    /// Servers in use whose tools have not been listed since this process started. Part of the
-    /// index, so that no reader sees a server as listed whose tools are missing.
+    /// Enabled servers whose tools have not been listed since this process started. Part of the index,
+    /// so that no reader sees a server as listed whose tools are missing.
     unlisted: Vec<String>,
 }
 
-/// What looking a name up gives.
+/// The result of an index lookup.
 pub(crate) enum Lookup {
     One(Arc<Entry>),
     Many(Vec<String>),
@@ -131,7 +130,7 @@ impl Index {
                 tracing::warn!(tool = full, "a built-in tool has the same name and is kept");
             }
             entry.info.shown = index.shown(&entry.info, &builtin);
-            // The first one stays, so a server cannot take the place of a built-in tool.
+            // The first entry wins, so a server cannot replace a built-in tool.
             index.full.entry(full).or_insert_with(|| Arc::new(entry));
         }
         index
@@ -150,7 +149,7 @@ impl Index {
         }
     }
 
-    /// The tool behind a name. A full name goes before a bare one.
+    /// Looks up a name. A full name takes precedence over a bare one.
     pub(crate) fn lookup(&self, name: &str) -> Lookup {
         if let Some(entry) = self.full.get(name) {
             return Lookup::One(entry.clone());
@@ -165,13 +164,13 @@ impl Index {
         }
     }
 
-    /// The same index, while these servers still have tools to tell.
+    /// Sets the servers that have not listed their tools yet.
     pub(crate) fn with_unlisted(mut self, servers: Vec<String>) -> Self {
         self.unlisted = servers;
         self
     }
 
-    /// Names of servers that have not listed their tools yet.
+    /// Returns the names of servers that have not listed their tools yet.
     pub(crate) fn unlisted(&self) -> &[String] {
         &self.unlisted
     }
@@ -180,7 +179,7 @@ impl Index {
         self.full.values()
     }
 
-    /// Up to three names that look like this one, the likeliest first.
+    /// Returns up to three similar names, best match first.
     pub(crate) fn nearest(&self, name: &str) -> Vec<String> {
         let mut names: Vec<&str> = self
             .full
@@ -210,7 +209,7 @@ fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
         .collect()
 }
 
-/// The failure of a call whose tool does not exist.
+/// Returns the failure of a call to an unknown tool.
 pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
     let failure = Failure::new(FailureClass::NotFound, format!("unknown tool `{name}`"))
         .blocked()
@@ -221,7 +220,7 @@ pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
     }
 }
 
-/// The failure of a call whose tool could be several.
+/// Returns the failure of a call whose name matches several tools.
 pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
     Failure::new(
         FailureClass::NotFound,
@@ -231,7 +230,7 @@ pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
     .hint("write the name with its server, as `server.tool`")
 }
 
-/// The failure of a call whose tool may be on a server that cannot be asked.
+/// Returns the failure of a call whose tool may be on a server that could not be asked.
 pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
     if let [(_, only)] = servers {
         return Failure {

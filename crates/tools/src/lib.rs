@@ -1,14 +1,11 @@
 //! The tool router: one name space over MCP servers and built-in tools.
 //!
-//! A [`Router`] is told which servers there are and is then asked to call
-//! tools by name. It starts servers when they are first needed, checks
-//! arguments against the tool's schema, puts secrets in at the last moment,
-//! and turns whatever comes back into a value or a classified
-//! [`Failure`](deft_model::Failure).
+//! A [`Router`] is configured with servers and calls tools by name. It starts servers when they are
+//! first needed, checks arguments against the tool's schema, inserts secrets right before sending, and
+//! turns the response into a value or a classified [`Failure`](deft_model::Failure).
 //!
-//! Not here: retries, healing, budgets and approvals (the engine decides those
-//! from the failure's class), a store (catalogs are handed out and taken back),
-//! the configuration file, and any printing.
+//! Not here: retries, healing, budgets and approvals (the engine decides those from the failure's
+//! class), a store (catalogs are passed out and in), the configuration file, and any printing.
 
 mod address;
 mod arguments;

@@ -1,4 +1,4 @@
-//! How long something may take and who may stop it.
+//! Deadlines and cancellation.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use deft_model::{Failure, FailureClass};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Why something ended before it was done.
+/// Why a future was stopped before it completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Late,
     Cancelled,
 }
 
-/// The end of a call: an instant, and a person's wish.
+/// The limits of a call: a deadline and a cancellation token.
 #[derive(Clone, Debug)]
 pub(crate) struct Limit {
     pub(crate) allowed: Duration,
@@ -24,7 +24,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     pub(crate) fn new(allowed: Duration, cancel: CancellationToken) -> Self {
-        // An endless wait is as good as a hundred years.
+        // Caps the duration at 100 years, so that adding it to an instant cannot overflow.
         let until = Instant::now() + allowed.min(Duration::from_hours(876_000));
         Self {
             allowed,
@@ -33,7 +33,7 @@ impl Limit {
         }
     }
 
-    /// Waits for the future, but no longer than the limit says.
+    /// Waits for `future` until the deadline or a cancellation.
     pub(crate) async fn run<T>(&self, future: impl Future<Output = T>) -> Result<T, Stop> {
         tokio::select! {
             biased;
@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// The failure that a stop is, for something that was only `doing` so far.
+    /// Returns the failure for a stop; `doing` describes the interrupted work.
     pub(crate) fn failure(&self, stop: Stop, doing: &str) -> Failure {
         match stop {
             Stop::Late => Failure::new(
@@ -58,7 +58,7 @@ impl Limit {
     }
 }
 
-/// A length of time as people write it.
+/// Formats a duration in words.
 pub(crate) fn words(length: Duration) -> String {
     let seconds = length.as_secs_f64();
     if seconds < 1.0 {

@@ -1,7 +1,7 @@
-//! What the router is told: servers, and limits of the built-in tools.
+//! The router's options: servers, and limits of the built-in tools.
 //!
-//! Plain data with defaults. Reading a configuration file, resolving secrets
-//! and opening connections happen elsewhere.
+//! Plain data with defaults. Not here: reading a configuration file, resolving secrets and opening
+//! connections.
 
 mod oauth;
 mod pipeline;
@@ -22,27 +22,27 @@ pub use pipeline::{Pipeline, Rule};
 pub use reexport::Reexport;
 pub use telegram::TelegramOptions;
 
-/// Everything the router can be told.
+/// All options of the router.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// The MCP servers, by the name that prefixes their tools.
+    /// The MCP servers, by name; the name prefixes the server's tools.
     #[serde(deserialize_with = "servers")]
     pub servers: BTreeMap<String, ServerOptions>,
     /// Limits of `http.request`.
     pub http: HttpOptions,
     /// Limits of the `file.*` tools.
     pub file: FileOptions,
-    /// Whether and what `shell.run` may run.
+    /// Whether `shell.run` is enabled, and which programs it may run.
     pub shell: ShellOptions,
-    /// The bot behind `telegram_send_message`.
+    /// The bot for `telegram_send_message`.
     pub telegram: TelegramOptions,
-    /// Repairs of arguments that a model wrote.
+    /// The repairs of arguments that a model wrote.
     pub pipeline: Pipeline,
-    /// The largest reply of a tool, in bytes; a larger one fails its call only.
+    /// The largest reply of a tool, in bytes; a larger one fails only its call.
     pub max_reply_bytes: usize,
     /// Secrets of other parts of the configuration, such as the keys of model providers. No tool
-    /// is given them, and none may repeat them.
+    /// receives them, and they are removed from every result.
     pub withheld: Vec<Reference>,
 }
 
@@ -62,7 +62,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Every secret that a tool could repeat, whichever part of the configuration names it.
+    /// Returns every secret that a tool's result could contain, from all parts of the configuration.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         let servers = self.servers.values();
         let servers = servers.flat_map(|server| {
@@ -74,39 +74,39 @@ impl Options {
     }
 }
 
-/// One MCP server: a command to run, or a URL to call.
+/// One MCP server: a command to run, or a URL to connect to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerOptions {
-    /// The program of a server that speaks over its standard input and output.
+    /// The program of a server that communicates over stdin and stdout.
     pub command: Option<String>,
-    /// Its arguments.
+    /// The program's arguments.
     pub args: Vec<String>,
-    /// Environment variables for it; values may be `env:NAME` or `file:PATH`.
+    /// Environment variables for the program; values may be `env:NAME` or `file:PATH`.
     pub env: BTreeMap<String, Reference>,
-    /// The folder it is started in.
+    /// The program's working folder.
     pub cwd: Option<PathBuf>,
-    /// The address of a server that speaks streamable HTTP.
+    /// The URL of a server that speaks streamable HTTP.
     pub url: Option<String>,
-    /// Headers for it; values may be `env:NAME`, `file:PATH` or `Bearer env:NAME`.
+    /// Headers for the URL; values may be `env:NAME`, `file:PATH` or `Bearer env:NAME`.
     pub headers: BTreeMap<String, Reference>,
-    /// How to sign in to it, if it asks for that.
+    /// How to sign in, if the server requires it.
     pub oauth: OAuthOptions,
-    /// Whether it is used at all.
+    /// Whether the server is in use.
     pub enabled: bool,
-    /// How many calls may be under way at once.
+    /// The maximum number of calls in flight.
     pub concurrency: usize,
-    /// The longest a call may take when the caller says nothing, in seconds or as `2m`.
+    /// The timeout of a call if the caller sets none; in seconds when deserialized.
     #[serde(with = "seconds")]
     pub timeout: Duration,
-    /// The longest it may take to start and to list its tools.
+    /// The timeout for starting the server and listing its tools.
     #[serde(with = "seconds")]
     pub startup_timeout: Duration,
-    /// If given, only these tools exist; a trailing `*` stands for anything.
+    /// If not empty, only these tools are available; a trailing `*` matches any suffix.
     pub include_tools: Vec<String>,
-    /// These tools do not exist; a trailing `*` stands for anything.
+    /// These tools are not available; a trailing `*` matches any suffix.
     pub exclude_tools: Vec<String>,
-    /// Whether deft's own MCP server offers what this one has.
+    /// Whether deft's own MCP server offers this server's tools, prompts and resources.
     pub reexport: Reexport,
 }
 
@@ -131,14 +131,14 @@ impl Default for ServerOptions {
     }
 }
 
-/// How a server is reached.
+/// How to connect to a server.
 pub(crate) enum Reach<'a> {
     Command(&'a str),
     Url(&'a str),
 }
 
 impl ServerOptions {
-    /// A server that is a program.
+    /// Returns options for a server that is a program.
     pub fn command(command: impl Into<String>, args: &[&str]) -> Self {
         Self {
             command: Some(command.into()),
@@ -147,7 +147,7 @@ impl ServerOptions {
         }
     }
 
-    /// A server that is an address.
+    /// Returns options for a server at a URL.
     pub fn url(url: impl Into<String>) -> Self {
         Self {
             url: Some(url.into()),
@@ -164,8 +164,8 @@ impl ServerOptions {
         }
     }
 
-    /// What identifies the server behind these options, without any secret:
-    /// a stored catalog counts only while this stays the same.
+    /// Returns an identifier of the server, without any secret: a stored catalog is valid only while it
+    /// stays the same.
     pub(crate) fn source(&self) -> String {
         match self.reach() {
             Ok(Reach::Command(command)) => {
@@ -177,7 +177,7 @@ impl ServerOptions {
         }
     }
 
-    /// Whether a tool of the server is to be seen.
+    /// Whether `include_tools` and `exclude_tools` allow a tool.
     pub(crate) fn shows(&self, tool: &str) -> bool {
         let in_list = |list: &[String]| list.iter().any(|pattern| fits(pattern, tool));
         (self.include_tools.is_empty() || in_list(&self.include_tools))
@@ -196,14 +196,13 @@ fn fits(pattern: &str, name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpOptions {
-    /// Hosts that may be called: `api.example.com`, `*.example.com`, `*`, each
-    /// also with `:PORT`. Private and loopback addresses need an entry of their
-    /// own, without `*`.
+    /// Allowed hosts: `api.example.com`, `*.example.com`, `*`, each also with `:PORT`. Private and
+    /// loopback addresses need their own entry, without `*`.
     pub allow: Vec<String>,
-    /// The longest a request may take.
+    /// The timeout of a request.
     #[serde(with = "seconds")]
     pub timeout: Duration,
-    /// The largest body that is read.
+    /// The largest body to read, in bytes.
     pub max_bytes: usize,
 }
 
@@ -223,9 +222,9 @@ impl Default for HttpOptions {
 pub struct FileOptions {
     /// Folders whose contents may be read.
     pub folders: Vec<PathBuf>,
-    /// Whether files in them may also be changed.
+    /// Whether files in the folders may also be changed.
     pub write: bool,
-    /// The largest file that is read or written.
+    /// The largest file to read or write, in bytes.
     pub max_bytes: usize,
 }
 
@@ -239,18 +238,18 @@ impl Default for FileOptions {
     }
 }
 
-/// Whether and what `shell.run` may run.
+/// Whether `shell.run` is enabled, and which programs it may run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellOptions {
-    /// Off by default.
+    /// Whether the tool is enabled; off by default.
     pub enabled: bool,
-    /// If given, only these programs, as names or absolute paths, and no command lines.
+    /// If not empty, only these programs, as names or absolute paths, and no command lines.
     pub allow: Vec<String>,
-    /// The longest a program may run.
+    /// The timeout of a program.
     #[serde(with = "seconds")]
     pub timeout: Duration,
-    /// How much of its output is kept.
+    /// The maximum number of bytes of output to keep.
     pub max_bytes: usize,
 }
 
@@ -270,7 +269,7 @@ fn servers<'de, D: serde::Deserializer<'de>>(
 ) -> Result<BTreeMap<String, ServerOptions>, D::Error> {
     let servers = BTreeMap::<String, ServerOptions>::deserialize(from)?;
     for (name, server) in &servers {
-        // A dot would make `a.b.c` mean two things.
+        // With a dot, `a.b.c` would be ambiguous.
         if name.is_empty() || name.contains(['.', '/', ' ']) {
             return Err(serde::de::Error::custom(format!(
                 "the server name `{name}` must not be empty or have a dot, a slash or a blank"

@@ -1,5 +1,4 @@
-//! What a tool's answer is worth as a value ("What a tool step's value is" in
-//! the contract).
+//! Converts a tool's result to a value ("What a tool step's value is" in the contract).
 
 use deft_model::Failure;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use crate::classify;
 use crate::redact::Redaction;
 
-/// A good answer.
+/// A successful result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) value: Value,
@@ -17,7 +16,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The same answer without any secret.
+    /// Removes all secrets.
     pub(crate) fn redacted(self, redaction: &Redaction) -> Self {
         if redaction.is_empty() {
             return self;
@@ -37,14 +36,14 @@ enum Part {
     Other(Value),
 }
 
-/// An answer taken apart.
+/// The content of a result.
 struct Parts {
     contents: Vec<Part>,
     structured: Option<Value>,
     is_error: bool,
 }
 
-/// The value of an answer, or the failure it reports.
+/// Returns the value of a result, or the failure that it reports.
 pub(crate) fn answer(result: CallToolResult) -> Result<Answer, Failure> {
     evaluate(Parts {
         contents: result.content.into_iter().map(part).collect(),
@@ -53,8 +52,8 @@ pub(crate) fn answer(result: CallToolResult) -> Result<Answer, Failure> {
     })
 }
 
-/// The same for an answer that the protocol library could not read as a whole,
-/// for instance because of a kind of content that is newer than it.
+/// Like [`answer`], for a result that the protocol library could not parse, for instance because of a
+/// kind of content that is newer than the library.
 pub(crate) fn lenient(result: &Value) -> Option<Result<Answer, Failure>> {
     let contents = result.get("content")?.as_array()?;
     let contents = contents
@@ -104,7 +103,7 @@ fn joined_text(contents: &[Part]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// A lone `result` key is what some SDKs wrap plain values in.
+/// Unwraps an object whose only key is `result`: some SDKs wrap plain values in one.
 fn unwrapped(mut structured: Value) -> Value {
     let is_lone = structured.as_object().is_some_and(|map| map.len() == 1);
     match structured.get_mut("result") {
@@ -121,7 +120,7 @@ fn of_contents(mut contents: Vec<Part>) -> Value {
     }
 }
 
-/// A text is parsed only if it is an object or a list: `"5"` stays a text.
+/// Parses a text only if it is an object or a list: `"5"` stays a text.
 fn of_part(part: Part) -> Value {
     match part {
         Part::Text(text) => {

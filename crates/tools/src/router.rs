@@ -1,7 +1,7 @@
-//! The router itself: one handle over all tools.
+//! The router: one handle for all tools.
 //!
-//! Not here: how a server is reached (`server/`), what a built-in tool does
-//! (`builtin/`), which name means what (`index.rs`).
+//! Not here: connections to servers (`server/`), the built-in tools (`builtin/`), name lookup
+//! (`index.rs`).
 
 mod manage;
 mod relay;
@@ -37,10 +37,10 @@ use crate::tool::ToolInfo;
 
 pub use sign_in::PendingSignIn;
 
-/// How long a built-in tool may take when the caller says nothing.
+/// The timeout of a built-in tool if the caller sets none.
 const BUILTIN_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// One name space over MCP servers and built-in tools. Clones are the same router.
+/// One name space over MCP servers and built-in tools. Clones share the same router.
 #[derive(Clone)]
 pub struct Router {
     inner: Arc<Inner>,
@@ -52,23 +52,23 @@ struct Inner {
     builtins: Mutex<BTreeMap<String, Arc<BuiltinTool>>>,
     servers: Mutex<BTreeMap<String, Arc<Server>>>,
     index: ArcSwap<Index>,
-    /// Whether all servers have been asked for their tools at some time.
+    /// Whether every server has been asked for its tools at least once.
     settled: AtomicBool,
-    /// Made from the options when it is first needed.
+    /// Redaction of all configured secrets; built from the options when first needed.
     withheld: ArcSwapOption<Redaction>,
-    /// The tokens of sign-ins, as far as they are known.
+    /// Redaction of the known sign-in tokens.
     tokens: Mutex<Redaction>,
-    /// Counts changes of the set of tools.
+    /// Number of changes to the set of tools.
     changes: watch::Sender<u64>,
-    /// What servers announce to clients of deft.
+    /// Changes that servers announce to clients of deft.
     news: broadcast::Sender<News>,
 }
 
-/// How many announcements a slow listener may miss before it is told so.
+/// The number of announcements that a slow receiver may fall behind before it loses some.
 const MOST_NEWS: usize = 256;
 
 impl Router {
-    /// A router over the servers of the options. Nothing is started yet.
+    /// Creates a router for the servers in `options`. No server is started yet.
     pub fn new(options: Options, environment: Environment) -> Self {
         let settings: Settings = Arc::new(ArcSwap::from_pointee(options));
         let builtins = builtin::all(&settings, &environment)
@@ -94,7 +94,7 @@ impl Router {
         router
     }
 
-    /// Adds a tool that runs in this process, or replaces the one of that name.
+    /// Registers a tool that runs in this process, replacing a tool of the same name.
     pub fn register(&self, definition: Definition, handler: Handler) {
         let tool = BuiltinTool::new(definition, handler);
         self.inner
@@ -119,8 +119,8 @@ impl Router {
         self.register(definition, builtin::handler(function));
     }
 
-    /// The file that a call of one of the `file` tools means; none for other tools, and for a path
-    /// that they refuse.
+    /// Returns the file that a call of one of the `file` tools refers to; `None` for other tools, and
+    /// for a path that these tools refuse.
     pub fn file_of(&self, tool: &str, arguments: &Object) -> Option<std::path::PathBuf> {
         let path = arguments.get("path").and_then(Value::as_str)?;
         let ToolLookup::Tool(info) = self.find(tool) else {
@@ -147,7 +147,7 @@ impl Router {
                     .map_err(|failure| redaction.failure(failure))
             }
             Target::Server(server) => {
-                // Boxed, so that the future of a local tool is small.
+                // Boxed to keep the future of a built-in tool small.
                 Box::pin(server.call(&entry.info.name, arguments, call.mark(), &limit)).await
             }
         };
@@ -163,16 +163,16 @@ impl Router {
         })
     }
 
-    /// The tool that a call of this name would reach; servers are asked where need be.
+    /// Looks up the tool for a name; asks servers for their tools if needed.
     pub async fn look_up(&self, name: &str) -> Result<ToolInfo, Failure> {
         let call = Call::new(name, Object::new());
         Ok(self.meant(&call).await?.info.clone())
     }
 
-    /// The tool that a call means.
+    /// Returns the tool for a call.
     async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         match self.inner.index.load().lookup(call.tool) {
-            // A bare name counts once every server has had its chance to have it too.
+            // A bare name is only unambiguous after every server was asked.
             Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => {
                 if let Target::Server(server) = &entry.target
                     && server.is_stale()
@@ -186,7 +186,7 @@ impl Router {
         }
     }
 
-    /// Prepares the arguments, then puts secrets in. Takes the arguments out of the call.
+    /// Prepares the arguments and inserts secrets. Takes the arguments out of `call`.
     fn prepare(
         &self,
         entry: &Entry,
@@ -200,7 +200,7 @@ impl Router {
             ..entry.preparation(call.tool, &options)
         };
         let (mut checked, repairs) = preparation.prepare(arguments)?;
-        // What is written down for people names secrets and never shows them.
+        // Text for people keeps the secrets' names and never shows their values.
         let shown =
             matches!(&entry.target, Target::Builtin(tool) if tool.secrets() == SecretUse::Named);
         for value in checked.values_mut().filter(|_| !shown) {
@@ -209,7 +209,7 @@ impl Router {
         Ok((checked, repairs))
     }
 
-    /// Asks the servers that have not been asked yet, then looks again.
+    /// Asks the servers that have not been asked yet, then looks the tool up again.
     async fn search(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         let allowed = call.deadline.unwrap_or(BUILTIN_TIMEOUT);
         let limit = Limit::new(allowed, call.cancel.clone());
@@ -224,7 +224,7 @@ impl Router {
         }
     }
 
-    /// Why there is no such tool.
+    /// Returns the failure of a call to an unknown tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
         if let Some(failure) = self.switched_off(name) {
             return failure;
@@ -232,7 +232,7 @@ impl Router {
         if unreachable.is_empty() {
             return index::missing(name, &index.nearest(name));
         }
-        // A full name says which server matters.
+        // A full name concerns only its server.
         let named: Vec<_> = unreachable
             .iter()
             .filter(|(server, _)| name.starts_with(&format!("{server}.")))
@@ -248,7 +248,7 @@ impl Router {
         )
     }
 
-    /// What a name means, as far as is known without asking any server.
+    /// Looks up a name without asking any server.
     pub fn find(&self, name: &str) -> ToolLookup {
         let index = self.inner.index.load();
         match index.lookup(name) {
@@ -263,9 +263,9 @@ impl Router {
         }
     }
 
-    /// The arguments that a model wrote for a tool, as they would be sent: repaired, with the primary
-    /// chat, cast and checked. Of a tool that is not known they are as they came; its call says what
-    /// is wrong.
+    /// Returns a model's arguments as they would be sent: repaired, with the primary chat, cast and
+    /// checked. Arguments of an unknown tool are returned unchanged; the call itself reports that
+    /// failure.
     pub fn mended(&self, name: &str, arguments: Object) -> Result<Object, Failure> {
         let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
             return Ok(arguments);
@@ -275,7 +275,7 @@ impl Router {
         Ok(preparation.prepare(arguments)?.0)
     }
 
-    /// Refuses arguments with a chat that deft may not use, as the call would.
+    /// Rejects arguments with a chat that deft may not use, as the call would.
     pub fn check_chats(&self, name: &str, arguments: Object) -> Result<(), Failure> {
         let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
             return Ok(());
@@ -284,7 +284,7 @@ impl Router {
         entry.preparation(name, &options).check_chats(arguments)
     }
 
-    /// What repeating a call of the tool would do, if that is known.
+    /// Returns the effects of repeating a call of the tool; `None` if unknown.
     pub fn effects(&self, name: &str) -> Option<Effects> {
         match self.inner.index.load().lookup(name) {
             Lookup::One(entry) => entry.info.effects(),
@@ -292,7 +292,7 @@ impl Router {
         }
     }
 
-    /// What repeating this very call would do; a GET is not a POST.
+    /// Returns the effects of repeating this call: a GET differs from a POST.
     pub fn effects_of(&self, name: &str, arguments: &Object) -> Option<Effects> {
         let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
             return None;
@@ -303,30 +303,30 @@ impl Router {
         }
     }
 
-    /// All known tools, by full name.
+    /// Returns all known tools, sorted by full name.
     pub fn list(&self) -> Vec<ToolInfo> {
         let index = self.inner.index.load();
         index.entries().map(|entry| entry.info.clone()).collect()
     }
 
-    /// The overview of all known tools that models get (S0.56).
+    /// Returns the overview of all known tools for models (S0.56).
     pub fn catalog(&self) -> Value {
         let index = self.inner.index.load();
         catalog::overview(index.entries().map(|entry| &entry.info))
     }
 
-    /// The tools that fit some words best, in the same shape.
+    /// Returns the best matches for a search, in the shape of [`catalog`](Self::catalog).
     pub fn fitting(&self, words: &str) -> Value {
         let index = self.inner.index.load();
         catalog::search(index.entries().map(|entry| &entry.info), words)
     }
 
-    /// What takes every secret of the configuration out of a text, as it is taken out of results.
+    /// Returns the redaction that removes every configured secret from a text, as in results of tools.
     pub fn redaction(&self) -> Arc<Redaction> {
         self.inner.withheld()
     }
 
-    /// Changes whenever the set of tools does.
+    /// Subscribes to changes of the set of tools.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.inner.changes.subscribe()
     }
@@ -339,7 +339,7 @@ fn remaining(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
     };
     let allowed = call.deadline.unwrap_or(usual);
     match call.deadline {
-        // Waiting for a listing counts; what is left may be nothing.
+        // The time spent waiting for listings counts against the deadline; nothing may remain.
         Some(_) => allowed.saturating_sub(started.elapsed()),
         None => allowed,
     }
@@ -377,7 +377,7 @@ async fn perform(
     })
 }
 
-/// Puts secrets in the place of placeholders, in every text.
+/// Replaces placeholders by secrets in every string.
 fn reveal(value: &mut Value, secrets: &dyn Reveal) {
     match value {
         Value::String(text) => {
@@ -391,7 +391,7 @@ fn reveal(value: &mut Value, secrets: &dyn Reveal) {
     }
 }
 
-/// Takes secrets out of what a tool said about its failure.
+/// Removes secrets from the message and hint of a tool's failure.
 fn hidden(failure: Failure, reveal: &dyn Reveal) -> Failure {
     Failure {
         message: reveal.hide(&failure.message).into_owned(),

@@ -1,7 +1,7 @@
-//! Secrets: how they are named, asked for and kept out of sight.
+//! Secrets: references, resolution and redaction.
 //!
-//! Nothing here keeps a secret longer than the process or the call it is for,
-//! and nothing here knows where secrets come from: that is a [`SecretSource`].
+//! Secrets are kept only for the process or call that needs them. Not here: where secrets are stored;
+//! that is a [`SecretSource`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 use deft_model::{Failure, FailureClass};
 use serde::{Deserialize, Serialize};
 
-/// A secret value. It can be used but not shown.
+/// A secret value. It can be used but not printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -19,7 +19,7 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The value itself; the longer name makes its uses easy to find.
+    /// Returns the value; the distinctive name makes uses easy to find.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -31,21 +31,21 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where secrets come from: the environment, files, a keyring.
+/// A source of secrets: the environment, files, a keyring.
 pub trait SecretSource: Send + Sync {
-    /// The secret behind a reference such as `env:GITHUB_TOKEN`, or why there is none.
+    /// Returns the secret for a reference such as `env:GITHUB_TOKEN`, or the reason why it is
+    /// unavailable.
     fn secret(&self, reference: &str) -> Result<Secret, String>;
 }
 
-/// Puts secrets into the texts of a call, and takes them out of what comes back.
+/// Inserts secrets into the strings of a call, and removes them from the result.
 ///
-/// Skills see opaque placeholders; only the router, right before sending, asks
-/// for the real text.
+/// Skills see opaque placeholders; only the router, right before sending, inserts the real values.
 pub trait Reveal: Send + Sync {
-    /// The text with every placeholder replaced by its secret.
+    /// Replaces every placeholder by its secret.
     fn reveal<'a>(&self, text: &'a str) -> Cow<'a, str>;
 
-    /// The text with every secret replaced by its placeholder.
+    /// Replaces every secret by its placeholder.
     fn hide<'a>(&self, text: &'a str) -> Cow<'a, str>;
 }
 
@@ -62,8 +62,8 @@ impl Reveal for Plain {
     }
 }
 
-/// A configured text that may name a secret: `env:NAME`, `file:PATH`,
-/// `keyring:NAME`, each also after a scheme word as in `Bearer env:NAME`.
+/// A configured string that may name a secret: `env:NAME`, `file:PATH`, `keyring:NAME`, each also after
+/// a scheme word as in `Bearer env:NAME`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Reference(String);
@@ -72,12 +72,12 @@ const SOURCES: [&str; 3] = ["env:", "file:", "keyring:"];
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
 impl Reference {
-    /// A reference, or a plain text.
+    /// Wraps a reference or a plain string.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The scheme word in front and the reference behind it, if this is one.
+    /// Returns the scheme word and the reference after it, if the string is a reference.
     fn parts(&self) -> Option<(&str, &str)> {
         let scheme = SCHEMES
             .into_iter()
@@ -90,17 +90,17 @@ impl Reference {
             .then_some((scheme, rest))
     }
 
-    /// Whether it names a secret, as opposed to being the text itself.
+    /// Whether the string names a secret, as opposed to being the value itself.
     pub fn is_secret(&self) -> bool {
         self.parts().is_some()
     }
 
-    /// The text it stands for, for use outside of the router.
+    /// Returns the value, for use outside the router.
     pub fn read(&self, source: &dyn SecretSource, what: &str) -> Result<Secret, Failure> {
         Ok(self.resolve(source, what)?.text)
     }
 
-    /// The text it stands for. `what` names the place it is written in.
+    /// Returns the value and its secret part. `what` names where the reference is used, for messages.
     pub(crate) fn resolve(
         &self,
         source: &dyn SecretSource,
@@ -127,18 +127,18 @@ impl Reference {
     }
 }
 
-/// What a [`Reference`] stands for.
+/// The value of a [`Reference`].
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedReference {
-    /// The whole text, with a scheme word if there was one.
+    /// The whole string, including the scheme word.
     pub(crate) text: Secret,
-    /// What of it must not be seen, if it came from a reference.
+    /// The secret part; `None` for a plain string.
     pub(crate) secret: Option<Secret>,
 }
 
 impl fmt::Debug for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A plain text might be a secret after all.
+        // A plain string might be a secret too.
         f.write_str(if self.is_secret() { &self.0 } else { "<text>" })
     }
 }

@@ -1,7 +1,7 @@
-//! Sign-ins to servers that ask for OAuth, as they are stored.
+//! Stored sign-ins to servers that require OAuth.
 //!
-//! Not here: how one is obtained and renewed (`server/access/`), and where it is stored, which is a
-//! [`CredentialVault`].
+//! Not here: how a sign-in is obtained and renewed (`server/access/`), and where it is stored, which is
+//! a [`CredentialVault`].
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -11,34 +11,34 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-/// What an authorization server granted, and what is needed to renew it.
+/// The tokens that an authorization server granted, and the data to renew them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
-    /// The address of the MCP server that they are for, and for no other.
+    /// The URL of the only MCP server that may receive the token.
     pub url: String,
-    /// The authorization server that granted them, and that alone may renew them.
+    /// The authorization server that granted the tokens; only it may renew them.
     pub issuer: Option<String>,
-    /// The client that they were granted to.
+    /// The id of the client that received the tokens.
     pub client_id: String,
-    /// Its secret, if the authorization server made one up for it.
+    /// The client's secret, if the authorization server issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
     /// The token that requests carry.
     pub access_token: String,
-    /// The token that renews it.
+    /// The token that renews the access token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<String>,
-    /// What it allows.
+    /// The scopes that were granted.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// When the access token ends, if that is known.
+    /// When the access token expires, if known.
     pub expires_at: Option<Timestamp>,
-    /// When they were granted or last renewed.
+    /// When the tokens were granted or last renewed.
     pub granted_at: Timestamp,
 }
 
 impl Credentials {
-    /// Everything in them that must not be seen.
+    /// Returns all secret values.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let more = self.refresh_token.iter().chain(&self.client_secret);
         std::iter::once(&self.access_token)
@@ -57,32 +57,33 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Where sign-ins are stored, by the name of the server. Reasons are for people and contain no token.
+/// Storage for sign-ins, by the name of the server. Error texts are for people and contain no token.
 pub trait CredentialVault: Send + Sync {
-    /// The stored sign-in.
+    /// Returns the stored sign-in, if any.
     fn load(&self, server: &str) -> Result<Option<Credentials>, String>;
 
-    /// Stores a sign-in in the place of an older one.
+    /// Stores a sign-in, replacing an older one.
     fn save(&self, server: &str, credentials: &Credentials) -> Result<(), String>;
 
-    /// Removes a sign-in; false if there was none.
+    /// Removes a sign-in; returns false if none was stored.
     fn remove(&self, server: &str) -> Result<bool, String>;
 
-    /// Changes whenever the stored sign-in does. Asked before every request, so it must be cheap.
+    /// Returns a number that changes whenever the stored sign-in changes. Called before every request,
+    /// so it must be cheap.
     fn version(&self, server: &str) -> u64;
 
-    /// Keeps other processes from renewing the same sign-in until the result is dropped: a refresh token
-    /// may work only once.
+    /// Prevents other processes from renewing the same sign-in until the result is dropped: a refresh
+    /// token may work only once.
     fn lock(&self) -> Result<Box<dyn Any + Send>, String>;
 }
 
-/// A vault that forgets everything when the process ends.
+/// A vault that keeps sign-ins in memory only.
 #[derive(Debug, Default)]
 pub struct MemoryVault(Mutex<MemoryState>);
 
 #[derive(Debug, Default)]
 struct MemoryState {
-    /// Counts changes.
+    /// Number of changes.
     version: u64,
     stored: BTreeMap<String, Credentials>,
 }

@@ -1,4 +1,4 @@
-//! What is known of a tool.
+//! The description of a tool and its behaviour hints.
 
 use std::sync::Arc;
 
@@ -6,29 +6,29 @@ use deft_model::Effects;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The name under which built-in tools are listed.
+/// The server name under which built-in tools are listed.
 pub const BUILTIN_SERVER: &str = "deft";
 
-/// What a server says about the behaviour of a tool. Hints, not promises.
+/// A server's hints about the behaviour of a tool. They are not guaranteed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Annotations {
-    /// It changes nothing.
+    /// Whether the tool changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// It may destroy something.
+    /// Whether the tool may destroy data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Repeating it changes nothing more.
+    /// Whether repeating a call has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It deals with the outside world.
+    /// Whether the tool interacts with systems outside the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl Annotations {
-    /// What repeating a call would do, if the server says anything about it.
+    /// Returns the effects of repeating a call; `None` without any hints.
     pub fn effects(self) -> Option<Effects> {
         if self.read_only_hint == Some(true) {
             return Some(Effects::None);
@@ -39,13 +39,13 @@ impl Annotations {
         (self != Self::default()).then_some(Effects::Once)
     }
 
-    /// Whether it may destroy something as far as the server says: one that says nothing may, unless it
-    /// only reads. These are the defaults of MCP.
+    /// Whether the tool may destroy data. Without hints it may, unless it is read-only; these are the
+    /// defaults of MCP.
     fn may_destroy(self) -> bool {
         self.read_only_hint != Some(true) && self.destructive_hint != Some(false)
     }
 
-    /// Whether it may destroy something only because the server does not say that it does not.
+    /// Whether the tool counts as destructive only because it has no `destructiveHint`.
     pub fn leaves_open(self) -> bool {
         self.may_destroy() && self.destructive_hint.is_none()
     }
@@ -59,45 +59,45 @@ impl Annotations {
     }
 }
 
-/// A tool that a server lists and that cannot be used.
+/// A tool that a server lists but that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisabledTool {
-    /// The name the server gives it, as far as it can be shown.
+    /// The server's name for the tool, as far as it can be shown.
     pub name: String,
-    /// What is wrong with it, as in "its schema is invalid: …".
+    /// Why it is disabled, such as "its schema is invalid: …".
     pub reason: String,
 }
 
 /// One tool of one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolInfo {
-    /// The name the server gives it.
+    /// The server's name for the tool.
     pub name: String,
-    /// The server it belongs to.
+    /// The name of the server.
     pub server: String,
-    /// What a caller may pass: the bare name where that is unique, else `server.tool`.
+    /// The shortest unambiguous name for calls: the bare name where it is unique, else `server.tool`.
     pub shown: String,
-    /// Its title for people.
+    /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does.
+    /// The tool's description.
     #[serde(default)]
     pub description: String,
     /// The JSON Schema of its arguments.
     pub input_schema: Arc<Value>,
-    /// The JSON Schema of its structured answer.
+    /// The JSON Schema of its structured result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Arc<Value>>,
-    /// What the server says about its behaviour.
+    /// The server's hints about its behaviour.
     #[serde(default)]
     pub annotations: Annotations,
-    /// Whether it is one of deft's own.
+    /// Whether the tool is built into deft.
     #[serde(default)]
     pub builtin: bool,
 }
 
 impl ToolInfo {
-    /// The name that is always valid: `server.tool`, or the name of a built-in tool.
+    /// Returns the name that is always valid: `server.tool`, or the name of a built-in tool.
     pub fn full_name(&self) -> String {
         if self.builtin {
             self.name.clone()
@@ -106,18 +106,18 @@ impl ToolInfo {
         }
     }
 
-    /// What repeating a call would do, if anything is known of it.
+    /// Returns the effects of repeating a call; `None` if unknown.
     pub fn effects(&self) -> Option<Effects> {
         self.annotations.effects()
     }
 
-    /// The first sentence of the description, on one line.
+    /// Returns the first sentence of the description, on one line.
     pub fn summary(&self) -> String {
         first_sentence(&self.description)
     }
 }
 
-/// The text up to the first full stop that ends a sentence, or the first line.
+/// Returns the first line of `text` up to the end of its first sentence.
 pub fn first_sentence(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default().trim();
     let end = line
@@ -134,7 +134,8 @@ pub fn first_sentence(text: &str) -> String {
     line[..end].to_owned()
 }
 
-/// `e.g.` and `i.e.` end no sentence.
+/// Whether the text ends with an abbreviation such as `e.g.`, whose full stop does not end the
+/// sentence.
 fn is_abbreviation(before: &str) -> bool {
     ["e.g", "i.e", "etc", "vs", "approx"]
         .iter()

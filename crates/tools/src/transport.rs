@@ -1,10 +1,10 @@
-//! What an error of an HTTP connection means.
+//! Failures of HTTP connections.
 //!
-//! Not here: answers that say no.
+//! Not here: error responses.
 
 use deft_model::{Failure, FailureClass};
 
-/// The failure behind an error of the connection, without the URL, which may hold a secret.
+/// Returns the failure for a connection error, without the URL, which may contain a secret.
 pub(crate) fn transport(error: &reqwest::Error) -> Failure {
     let mut reason = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -12,7 +12,7 @@ pub(crate) fn transport(error: &reqwest::Error) -> Failure {
         reason = inner.to_string();
         source = inner.source();
     }
-    // Without a cause the error speaks for itself, with the whole URL.
+    // An error without a source contains the whole URL.
     if let Some(url) = error.url() {
         reason = reason.replace(url.as_str(), "…");
     }

@@ -1,7 +1,7 @@
 //! Messages to a web address: a POST with a JSON body.
 //!
-//! Addresses come from the configuration and are not held against the list of
-//! `http.request`. Not here: retries, signatures, and what the body says.
+//! URLs come from the configuration and are not checked against the list of `http.request`. Not here:
+//! retries, signatures, and the content of the body.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use crate::redact::Redaction;
 use crate::secret::Secret;
 use crate::transport::transport;
 
-/// How long a post may take.
+/// The timeout of a post.
 const ALLOWED: Duration = Duration::from_secs(30);
 
-/// Proof that a post was taken.
+/// Proof that the receiver accepted a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The status of the answer.
+    /// The HTTP status of the response.
     pub status: u16,
 }
 
-/// Posts to web addresses; keeps connections.
+/// Posts to web addresses; reuses connections.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
@@ -34,7 +34,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client.
+    /// Creates a client.
     pub fn new() -> Result<Self, Failure> {
         Ok(Self {
             http: client()?,
@@ -42,15 +42,15 @@ impl Client {
         })
     }
 
-    /// The same client with another limit of time per post.
+    /// Sets the timeout per post.
     #[must_use]
     pub fn within(mut self, allowed: Duration) -> Self {
         self.allowed = allowed;
         self
     }
 
-    /// Posts a JSON body. An address often holds a secret in its path, so no
-    /// failure shows more of it than the host, and none shows a header.
+    /// Posts a JSON body. A URL often contains a secret in its path, so failures show only its host,
+    /// and no header.
     pub async fn post(
         &self,
         url: &str,
@@ -81,7 +81,7 @@ impl Client {
     }
 }
 
-/// Whether this is an address that can be posted to.
+/// Whether `text` is an HTTP or HTTPS URL.
 pub fn is_address(text: &str) -> bool {
     address(text).is_some()
 }
@@ -91,7 +91,7 @@ fn address(text: &str) -> Option<Url> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
-/// Posts once, for callers without a client of their own.
+/// Posts once, for callers without their own client.
 pub async fn post(
     url: &str,
     body: &Value,
@@ -100,16 +100,16 @@ pub async fn post(
     Client::new()?.post(url, body, headers).await
 }
 
-/// The answer to a delivery, whatever it says.
+/// The response to a delivery, with any status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAnswer {
-    /// Its status.
+    /// The HTTP status.
     pub status: u16,
-    /// Its body.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// Posts a body to a server of this machine and reads the answer. No proxy is asked.
+/// Posts a body to a server on this machine and reads the response. Uses no proxy.
 pub async fn deliver(
     url: &str,
     body: Vec<u8>,

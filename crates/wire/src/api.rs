@@ -1,4 +1,4 @@
-//! What HTTP requests ask for and what only HTTP answers have: pages, and the bodies of requests.
+//! Request bodies, query parameters and responses that exist only in the HTTP API.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -14,49 +14,49 @@ use crate::problem::ProblemView;
 use crate::run::ListedRun;
 use crate::schema::words;
 
-/// Some runs, newest first.
+/// One page of runs, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunPage {
     pub runs: Vec<ListedRun>,
-    /// What `cursor` has to be for the next page; null on the last one.
+    /// `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// Some jobs, newest first.
+/// One page of jobs, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobPage {
     pub jobs: Vec<JobView>,
-    /// Since when no job begins; null if jobs begin.
+    /// When jobs were halted; null if they are not halted.
     #[schemars(with = "Option<String>")]
     pub halted_since: Option<Timestamp>,
     pub next_cursor: Option<String>,
 }
 
-/// Some messages, newest first.
+/// One page of notices, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticePage {
     pub notices: Vec<NoticeView>,
     pub next_cursor: Option<String>,
 }
 
-/// Which page of a list.
+/// Query parameters for one page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PageQuery {
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// The most entries, up to 500; 50 if it is not given.
+    /// Maximum number of entries, up to 500. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
-/// Which runs to list.
+/// Query parameters for listing runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunListQuery {
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// The most runs, up to 500; 50 if it is not given.
+    /// Maximum number of runs, up to 500. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
     /// Only runs of this skill.
@@ -64,29 +64,29 @@ pub struct RunListQuery {
     /// Only runs in this state.
     #[schemars(schema_with = "words::<RunStatus>")]
     pub status: Option<RunStatus>,
-    /// Only runs that ended so.
+    /// Only runs with this outcome.
     #[schemars(schema_with = "words::<Outcome>")]
     pub outcome: Option<Outcome>,
-    /// Also answers of chats.
+    /// Whether to include runs that answer chat messages.
     pub chats: Option<bool>,
 }
 
-/// Which messages to list.
+/// Query parameters for listing notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoticeListQuery {
     pub cursor: Option<String>,
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
-    /// Only messages that were given up.
+    /// Only notices that deft stopped trying to deliver.
     pub dead: Option<bool>,
 }
 
-/// Which facts to list.
+/// Query parameters for listing facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FactListQuery {
-    /// Words that a fact contains.
+    /// Only facts that contain this text, ignoring case.
     pub search: Option<String>,
     pub category: Option<String>,
     pub agent: Option<String>,
@@ -94,16 +94,16 @@ pub struct FactListQuery {
     pub limit: Option<u32>,
 }
 
-/// How long to wait for the end of a run.
+/// Query parameter that makes a request wait for its run to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WaitQuery {
-    /// Seconds, up to 300; without it the answer comes at once.
+    /// Seconds to wait, up to 300. Without it, the response comes immediately.
     #[schemars(range(max = 300))]
     pub wait: Option<u32>,
 }
 
-/// A run to start.
+/// Request to start a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartRunRequest {
@@ -111,90 +111,90 @@ pub struct StartRunRequest {
     pub skill: String,
     #[serde(default)]
     pub inputs: Object,
-    /// The permanent key of the run, if the header `Idempotency-Key` is not given.
+    /// Permanent idempotency key of the run, used if the header `Idempotency-Key` is absent.
     #[serde(default)]
     pub key: Option<String>,
 }
 
-/// A run that is to continue.
+/// Request to resume a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResumeRequest {
-    /// Continue with the revision of the run even if the skill has changed since.
+    /// Whether to continue with the revision of the run if the skill has changed since.
     pub old_revision: bool,
 }
 
-/// A run that is to be made again.
+/// Request to repeat a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RerunRequest {
-    /// The step to begin with; results of earlier steps are reused.
+    /// The step to begin with; results of earlier steps are reused. Default: the first step.
     pub from: Option<String>,
 }
 
-/// Which skills to list.
+/// Query parameters for listing skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillListQuery {
-    /// Words, each of which has to occur.
+    /// Only skills that contain all of these words.
     pub search: Option<String>,
     pub domain: Option<String>,
     pub tag: Option<String>,
 }
 
-/// The file of a skill.
+/// The text of a skill's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillSource {
     pub skill: String,
     pub path: String,
     pub text: String,
-    /// The SHA-256 of the text; a write has to name it.
+    /// SHA-256 of the text; required when writing the file.
     pub hash: String,
-    /// Whether the file belongs to this home, so that it may be written.
+    /// Whether the file belongs to this home and can be written.
     pub writable: bool,
 }
 
-/// A new text for the file of a skill.
+/// Request to replace the text of a skill's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SkillWrite {
     pub text: String,
-    /// `hash` of the text that the new one was made from.
+    /// `hash` of the text that the new one is based on. The write fails if the file has changed since.
     pub base_hash: String,
 }
 
-/// A text to check.
+/// Request to check the text of a skill file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateRequest {
-    /// The name that the file would have, below the folder of skills: `notes/SKILL.md`, `report.yaml`.
+    /// Path that the file would have below the skills folder: `notes/SKILL.md`, `report.yaml`.
     pub path: String,
     pub text: String,
 }
 
-/// A schedule in words.
+/// Request to give a skill a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleRequest {
-    /// `every 2 hours`, `at 17:30`, a cron expression, …
+    /// The schedule: `every 2 hours`, `at 17:30`, a cron expression, …
     pub when: String,
-    /// The zone; that of the home if it is not given.
+    /// Time zone. Default: the zone of the home.
     #[serde(default)]
     pub zone: Option<String>,
 }
 
-/// Which fires of a skill.
+/// Query parameters for the next fires of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FiresQuery {
-    /// Fires after this instant; now if it is not given.
+    /// Only fires after this instant. Default: now.
     pub from: Option<String>,
-    /// How many, up to 1000; 10 if it is not given.
+    /// Number of fires, up to 1000. Default: 10.
     #[schemars(range(min = 1, max = 1000))]
     pub count: Option<u32>,
 }
 
-/// When an expression would fire.
+/// Query parameters for previewing a schedule expression.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewQuery {
@@ -208,100 +208,100 @@ pub struct PreviewQuery {
     pub count: Option<u32>,
 }
 
-/// Which questions to list.
+/// Query parameters for listing approvals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApprovalListQuery {
-    /// Also questions that are answered.
+    /// Whether to include answered approvals.
     pub all: Option<bool>,
 }
 
-/// How a yes is meant.
+/// Request to approve an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApproveRequest {
-    /// It holds for the same operation from now on.
+    /// Whether to approve the same operation from now on.
     pub always: bool,
 }
 
-/// How a no is meant.
+/// Request to reject an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RejectRequest {
-    /// The step is left out and the run continues.
+    /// Whether to skip the step and continue the run.
     pub skip: bool,
 }
 
-/// Which tools to list.
+/// Query parameters for listing tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolListQuery {
-    /// Words that have to be in the name or the description.
+    /// Only tools whose name or description contains all of these words.
     pub search: Option<String>,
     /// Only tools of this server.
     pub server: Option<String>,
 }
 
-/// A call of a tool.
+/// Request to call a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolCallRequest {
     pub arguments: Object,
-    /// How many seconds the call may take, up to 300.
+    /// Timeout of the call in seconds, up to 300.
     #[schemars(range(min = 1, max = 300))]
     pub timeout: Option<u32>,
 }
 
-/// A new value of a setting.
+/// Request to change a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettingRequest {
-    /// The value as it is written on the command line.
+    /// The value, written as on the command line.
     pub value: String,
 }
 
-/// A job to queue: the arguments of the tool `queue_task`.
+/// Request to queue a job: the arguments of the tool `queue_task`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct JobRequest(pub Object);
 
-/// Messages to send again.
+/// Request to send undelivered notices again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoticeRetryRequest {
-    /// The number of one message; all that were given up if it is not given.
+    /// Id of one notice. Default: all notices that deft stopped trying to deliver.
     pub id: Option<i64>,
 }
 
-/// A run that was asked to stop.
+/// Response to a request to cancel a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelView {
     pub run: crate::run::RunView,
-    /// Whether the run was over before the request.
+    /// Whether the run had ended before the request.
     pub was_over: bool,
 }
 
-/// What a client says on the WebSocket.
+/// Message from a client on the WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SocketRequest {
-    /// Answers a question, after `confirmation_required`.
+    /// Answers an approval, in response to a `confirmation_required` event.
     Confirm {
-        /// The question by its id, the beginning of it, or the id of the run that asks.
+        /// Id of the approval or a prefix of it, or the id of the run that asks.
         id: String,
         answer: ApprovalAnswer,
-        /// A yes holds for the same operation from now on.
+        /// Whether a `yes` approves the same operation from now on.
         #[serde(default)]
         always: bool,
     },
 }
 
-/// What a client hears on the WebSocket beside events.
+/// Message to a client on the WebSocket, other than an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SocketReply {
-    /// The answer counts.
+    /// The answer was stored.
     Confirmed { approval: Box<ApprovalView> },
-    /// What the client said could not be carried out.
+    /// The client's message could not be processed.
     Error { problem: ProblemView },
 }

@@ -1,4 +1,4 @@
-//! Questions that wait for the answer of a person, and answers that hold for later questions.
+//! Approvals and grants.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -8,21 +8,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a person may answer to a question.
+/// A person's answer to an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalAnswer {
     Yes,
     No,
-    /// Leave the step out and continue.
+    /// Skip the step and continue.
     Skip,
 }
 
 impl ApprovalAnswer {
-    /// Every answer, in the order in which they are offered.
+    /// All answers, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Yes, Self::No, Self::Skip];
 
-    /// The word for it.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -32,31 +32,31 @@ impl ApprovalAnswer {
     }
 }
 
-/// What a question is about: the call that would be made.
+/// The operation that an approval is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationView {
-    /// The kind of the step: `tool`, `compute`, …
+    /// Kind of the step: `tool`, `compute`, …
     pub kind: String,
-    /// The tool or skill.
+    /// Name of the tool or skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its arguments, where they are known before the step.
+    /// Arguments, if they are known before the step begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
-    /// The tool, where a person may agree to all of its calls at once.
+    /// The tool, if a person can approve all of its calls at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<RememberedTool>,
 }
 
-/// A tool as its server described it when a person was asked about it.
+/// A tool, with the description that its server gave when the approval was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RememberedTool {
     pub tool: String,
-    /// A hash of its description by its server.
+    /// Hash of the server's description of the tool.
     pub digest: String,
 }
 
-/// A question, and the answer once there is one.
+/// An approval: the question, and the answer if it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalView {
     pub id: String,
@@ -76,28 +76,28 @@ pub struct ApprovalView {
     pub answered_at: Option<Timestamp>,
 }
 
-/// The answer to `approvals list`.
+/// JSON output of `deft approvals list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalList {
     pub approvals: Vec<ApprovalView>,
 }
 
-/// The answer to `approvals approve` and `approvals reject`.
+/// JSON output of `deft approvals approve` and `deft approvals reject`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalDocument {
     pub approval: ApprovalView,
 }
 
-/// A standing answer.
+/// A stored answer that approves later calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantView {
     pub id: String,
-    /// The skill; null for a grant that holds for a tool.
+    /// The skill; null for a grant for a tool.
     pub skill: Option<String>,
     pub tool: Option<String>,
     pub revision: String,
     pub operation: String,
-    /// Which other arguments it allows.
+    /// Pattern of other arguments that the grant allows.
     pub pattern: Option<Object>,
     pub describes: String,
     pub by: String,
@@ -105,13 +105,13 @@ pub struct GrantView {
     pub granted_at: Timestamp,
 }
 
-/// The answer to `approvals grants`.
+/// JSON output of `deft approvals grants`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantList {
     pub grants: Vec<GrantView>,
 }
 
-/// The answer to `approvals revoke`.
+/// JSON output of `deft approvals revoke`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantRevoked {
     pub grant: GrantView,

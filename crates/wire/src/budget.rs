@@ -1,4 +1,4 @@
-//! What models used, the limits, and agents that are paused.
+//! Token and cost usage of models, its limits, and paused agents.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 
 use crate::schema::words_or_null;
 
-/// The document of `deft budget show`.
+/// JSON output of `deft budget show`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetView {
-    /// Today, in the zone of deft.
+    /// Today's date, in the time zone of deft.
     pub day: String,
     pub scopes: Vec<BudgetScope>,
     pub paused: Vec<PausedAgent>,
 }
 
-/// What was used in one scope, and its limits.
+/// Usage of one scope, and its limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetScope {
     #[serde(flatten)]
@@ -30,38 +30,38 @@ pub struct BudgetScope {
     pub on_exhausted: Option<ExhaustedAction>,
 }
 
-/// What was used on one day in one scope, such as `all` or `agent:thinker`.
+/// Usage of one scope on one day. Scopes are, for example, `all` and `agent:thinker`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScopeUsage {
-    /// Without the day.
+    /// The scope, without its day.
     #[schemars(with = "String")]
     pub scope: SpendSubject,
     pub calls: u64,
-    /// Calls that a crash interrupted, which count in `calls` too.
+    /// Calls interrupted by a crash; also counted in `calls`.
     pub estimated_calls: u64,
-    /// The tokens that are estimated for them.
+    /// Estimated tokens of these interrupted calls.
     pub estimated_tokens: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
     #[schemars(with = "f64")]
     pub cost_usd: Usd,
-    /// What calls in progress may still use.
+    /// Tokens reserved for calls in progress.
     pub reserved_tokens: u64,
     #[schemars(with = "f64")]
     pub reserved_usd: Usd,
 }
 
-/// What was used today.
+/// Usage today, by scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spending {
-    /// Today, in the zone of deft.
+    /// Today's date, in the time zone of deft.
     pub day: String,
     pub scopes: Vec<ScopeUsage>,
-    /// Agents that call no model for now.
+    /// Agents that are paused and call no models.
     pub paused: Vec<PausedAgent>,
 }
 
-/// An agent that calls no model for now.
+/// A paused agent. It calls no models until the pause ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PausedAgent {
     pub agent: String,
@@ -71,17 +71,17 @@ pub struct PausedAgent {
     pub until: PauseEnd,
 }
 
-/// What ends a pause.
+/// The condition that ends a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseEnd {
-    /// The limit allows calls again: on the next day, or because it was raised.
+    /// The limit allows calls again, on the next day or after it was raised.
     Limit,
     /// A person resumes the agent.
     Resume,
 }
 
-/// The document of `deft budget resume`.
+/// JSON output of `deft budget resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentResumed {
     /// Always `true`.
@@ -90,13 +90,13 @@ pub struct AgentResumed {
     pub was_paused: bool,
 }
 
-/// The document of `deft budget set`.
+/// JSON output of `deft budget set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetChanged {
     /// Always `true`.
     pub ok: bool,
     pub changed: bool,
     pub path: String,
-    /// Keys with their new values; `null` for a limit that was removed.
+    /// Changed keys with their new values; `null` for a removed limit.
     pub settings: Map<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! Chats: answers, conversations, and what a model is told.
+//! Chats: answers, conversations and prompts.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::schema::{words, words_or_null};
 
-/// The document of `deft chat -p`: what became of one message.
+/// JSON output of `deft chat -p`: the answer to one message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatAnswer {
     pub conversation: String,
@@ -18,33 +18,33 @@ pub struct ChatAnswer {
     pub run: RunId,
     #[schemars(schema_with = "words::<RunStatus>")]
     pub status: RunStatus,
-    /// How the run ended, if it did.
+    /// Outcome of the run; null if it has not ended.
     #[schemars(schema_with = "words_or_null::<Outcome>")]
     pub outcome: Option<Outcome>,
     pub text: String,
     pub usage: ChatUsage,
-    /// The calls of the answer, as far as the caller followed it.
+    /// Tool calls made for the answer, as far as the caller followed the run.
     pub calls: Vec<ChatCall>,
     pub error: Option<ChatError>,
 }
 
-/// What a program gets for a message: the answer, or the run that works on it.
+/// Response to a chat message: the answer, or the run that is still working on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatReply {
     #[schemars(with = "String")]
     pub run: RunId,
     #[schemars(schema_with = "words::<RunStatus>")]
     pub status: RunStatus,
-    /// Null if it takes longer than the request waits; the run goes on.
+    /// The answer; null if it takes longer than the request waits. The run continues.
     pub answer: Option<ChatAnswer>,
 }
 
-/// What an answer took.
+/// Tokens, cost and model calls of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// Nothing if no price is known, which is not the same as zero.
+    /// Cost in US dollars; null if no price is known.
     #[schemars(with = "Option<f64>")]
     pub cost_usd: Option<Usd>,
     pub llm_calls: u64,
@@ -68,7 +68,7 @@ impl From<Usage> for ChatUsage {
         Self {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
-            // A cost of zero means that no price is known.
+            // In `Usage`, a cost of zero means that no price is known.
             cost_usd: Some(usage.cost_usd).filter(|cost| *cost != Usd::default()),
             llm_calls: usage.llm_calls,
         }
@@ -88,15 +88,15 @@ pub struct ChatError {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatCall {
     pub tool: String,
-    /// Its arguments, with secrets by name.
+    /// Arguments; secrets appear as their names.
     pub args: Object,
-    /// How many agents are between the first one and the one that calls.
+    /// Number of agents between the first one and the caller.
     pub depth: usize,
     #[serde(flatten)]
     pub state: CallState,
 }
 
-/// Where a call stands.
+/// State of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum CallState {
@@ -112,7 +112,7 @@ pub enum CallState {
     },
     /// The call was not made.
     Refused {
-        /// Why not.
+        /// Why the call was refused.
         note: String,
     },
 }
@@ -131,13 +131,13 @@ pub struct ConversationView {
     pub message_count: u64,
 }
 
-/// The document of `deft chat list`.
+/// JSON output of `deft chat list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationList {
     pub conversations: Vec<ConversationView>,
 }
 
-/// The document of `deft chat show`.
+/// JSON output of `deft chat show`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationDocument {
     pub conversation: ConversationDetail,
@@ -149,12 +149,12 @@ pub struct ConversationDetail {
     #[serde(flatten)]
     pub view: ConversationView,
     pub messages: Vec<ChatMessage>,
-    /// The last run of the conversation, if it has not ended.
+    /// Last run of the conversation, if it has not ended.
     #[schemars(with = "Option<String>")]
     pub open_run: Option<RunId>,
 }
 
-/// A message of a conversation, or one that a search found.
+/// A message in a conversation or in search results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatMessage {
     pub conversation: String,
@@ -176,7 +176,7 @@ pub enum MessageRole {
 }
 
 impl MessageRole {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -186,20 +186,20 @@ impl MessageRole {
     }
 }
 
-/// The document of `deft chat search`.
+/// JSON output of `deft chat search`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageList {
     pub messages: Vec<ChatMessage>,
 }
 
-/// The document of `deft chat delete`.
+/// JSON output of `deft chat delete`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationDeleted {
     pub ok: bool,
     pub conversation: String,
 }
 
-/// The document of `deft chat --show-prompt`: what a model would be told.
+/// JSON output of `deft chat --show-prompt`: the prompt that a model would get.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptView {
     pub agent: String,
@@ -207,25 +207,25 @@ pub struct PromptView {
     pub mode: PromptMode,
     pub system: Vec<SystemPart>,
     pub sections: Vec<PromptSection>,
-    /// Earlier messages and the new one, as they are stored.
+    /// Earlier messages and the new one, in their stored form.
     #[schemars(with = "Vec<Value>")]
     pub messages: Vec<Message>,
     pub tools: Vec<PromptTool>,
-    /// Tools that are offered once the model looks them up.
+    /// Tools that are offered only after the model looks them up.
     pub shelf: Vec<String>,
-    /// An estimate for everything together.
+    /// Estimated tokens of the whole prompt.
     pub tokens: u64,
-    /// What a person should know about it.
+    /// Remarks about the prompt, for people.
     pub notes: Vec<String>,
 }
 
-/// How a model says what it wants done.
+/// How a model requests operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptMode {
-    /// By tool calls.
+    /// With tool calls.
     Tools,
-    /// By `cmd` blocks in its text.
+    /// With `cmd` blocks in its text.
     Cmd,
 }
 
@@ -233,7 +233,7 @@ pub enum PromptMode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemPart {
     pub text: String,
-    /// Whether it is the same in every turn.
+    /// Whether the part is the same in every turn.
     pub stable: bool,
 }
 
@@ -244,15 +244,15 @@ pub struct PromptSection {
     pub chars: u64,
 }
 
-/// A tool that is offered to the model.
+/// A tool offered to the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptTool {
     pub name: String,
     pub description: String,
-    /// Its full name.
+    /// Full name of the tool.
     pub tool: String,
-    /// Whether a person has to agree to each call.
+    /// Whether a person has to approve each call.
     pub approve: bool,
-    /// An estimate of what its description takes.
+    /// Estimated tokens of the tool's description.
     pub tokens: u64,
 }

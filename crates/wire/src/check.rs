@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The document of `deft doctor`.
+/// JSON output of `deft doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckList {
     /// Whether no check failed.
@@ -14,31 +14,31 @@ pub struct CheckList {
 }
 
 impl CheckList {
-    /// The document of some checks.
+    /// Creates the report. `ok` is true if no check failed.
     pub fn new(checks: Vec<Check>) -> Self {
         let ok = checks.iter().all(|check| check.status != CheckStatus::Bad);
         Self { ok, checks }
     }
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// A stable name, such as `store.open`.
+    /// Stable id of the check, such as `store.open`.
     pub id: String,
-    /// What the check is about, where one id covers several things, such as the server.
+    /// What was checked, such as the server, if several checks share one id.
     pub subject: Option<String>,
     pub status: CheckStatus,
     pub message: String,
     pub hint: Option<String>,
 }
 
-/// The verdict of a check.
+/// Status of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum CheckStatus {
     #[serde(rename = "ok")]
     Good,
-    /// It works, and the message is worth knowing.
+    /// The check passed with a remark.
     #[serde(rename = "note")]
     Note,
     #[serde(rename = "bad")]
@@ -46,7 +46,7 @@ pub enum CheckStatus {
 }
 
 impl CheckStatus {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",

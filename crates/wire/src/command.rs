@@ -1,4 +1,4 @@
-//! The documents of `deft cmd`.
+//! JSON output of `deft cmd`.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandView {
     pub status: CommandStatus,
-    /// The text of the result.
+    /// Text of the result.
     pub content: String,
-    /// What the command changed, as words such as `skill_created`.
+    /// Changes made by the command, as words such as `skill_created`.
     pub side_effects: Vec<String>,
     pub metadata: Object,
     pub ok: bool,
-    /// The command as it was written.
+    /// The command as the caller wrote it.
     pub command: String,
 }
 
-/// Whether a command worked.
+/// Whether a command succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandStatus {

@@ -1,4 +1,4 @@
-//! The result of a demonstration.
+//! Result of a demonstration.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The document of `deft demo crash`: what the journal of the run says.
+/// JSON output of `deft demo crash`, read from the journal of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashReport {
-    /// Whether the run succeeded after the crash, and no step ran twice.
+    /// Whether the run succeeded after the crash and no step ran twice.
     pub verified: bool,
     #[schemars(with = "String")]
     pub run: RunId,
@@ -19,7 +19,7 @@ pub struct CrashReport {
     #[schemars(with = "Option<String>")]
     pub resumed_at: Option<Timestamp>,
     pub steps: Vec<CrashStep>,
-    /// How many lines the steps left in their file.
+    /// Number of lines that the steps wrote to their file.
     pub lines: usize,
 }
 
@@ -27,10 +27,10 @@ pub struct CrashReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashStep {
     pub id: String,
-    /// How often it began.
+    /// How many times the step began.
     pub begun: usize,
-    /// How often it succeeded.
+    /// How many times the step succeeded.
     pub succeeded: usize,
-    /// Whether it was over before the crash.
+    /// Whether the step had ended before the crash.
     pub before_crash: bool,
 }

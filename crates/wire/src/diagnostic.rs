@@ -1,4 +1,4 @@
-//! Problems in skill files: the documents of `deft skills validate` and `deft skills doctor`.
+//! Problems in skill files: JSON output of `deft skills validate` and `deft skills doctor`.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -6,7 +6,7 @@ use deft_model::Object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How bad a problem is, the worst last.
+/// Severity of a problem, in ascending order.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word that is printed.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Hint => "hint",
@@ -28,7 +28,7 @@ impl Severity {
     }
 }
 
-/// One problem; a problem of the whole file is at line 1.
+/// A problem in a skill file. A problem of the whole file is reported at line 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticView {
     pub rule: String,
@@ -41,26 +41,26 @@ pub struct DiagnosticView {
     pub help: Option<String>,
 }
 
-/// The document of `deft skills validate`.
+/// JSON output of `deft skills validate`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationReport {
     pub ok: bool,
     pub files: Vec<ValidatedFile>,
 }
 
-/// A file that was checked.
+/// A checked file with its problems.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidatedFile {
     pub path: String,
     pub dialect: String,
     pub ok: bool,
     pub diagnostics: Vec<DiagnosticView>,
-    /// The frontmatter as the reference validator reads it.
+    /// The frontmatter, as the reference validator of the open format reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Object>,
 }
 
-/// The document of `deft skills doctor`.
+/// JSON output of `deft skills doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillsReport {
     pub ok: bool,
@@ -68,7 +68,7 @@ pub struct SkillsReport {
     pub files: Vec<ExaminedFile>,
 }
 
-/// A check of the folders, the store and the machine.
+/// A check of the folders, the store or the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillsCheck {
     pub id: String,
@@ -77,7 +77,7 @@ pub struct SkillsCheck {
     pub hint: Option<String>,
 }
 
-/// The result of a check.
+/// Severity of a check result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckSeverity {
@@ -85,7 +85,7 @@ pub enum CheckSeverity {
     Warning,
 }
 
-/// Whether a file is loaded.
+/// State of a file in a skills folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
@@ -99,7 +99,7 @@ pub enum FileState {
 }
 
 impl FileState {
-    /// The word that is printed.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Loaded => "loaded",
@@ -113,7 +113,7 @@ impl FileState {
     }
 }
 
-/// A file, whether it is loaded, and why not.
+/// A file in a skills folder, with its state and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminedFile {
     pub path: String,

@@ -1,4 +1,4 @@
-//! What a run would do, before it begins.
+//! Preview of a run that has not begun.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::schema::{list_of_words, words};
 
-/// What a run would do, as far as that is known before it begins.
+/// Preview of a run: what it would do, as far as this is known before it begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DryRun {
     pub diagnostics: Vec<DryDiagnostic>,
@@ -24,7 +24,7 @@ pub struct DryRun {
     pub dry_run: bool,
 }
 
-/// A problem that was found before the run.
+/// A problem found before the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DryDiagnostic {
     pub rule: String,
@@ -38,39 +38,39 @@ pub struct DryDiagnostic {
 #[serde(rename_all = "snake_case")]
 pub enum DryVerdict {
     Run,
-    /// Its condition is false.
+    /// The condition of the step is false.
     Skip,
-    /// It depends on results.
+    /// The condition depends on results of earlier steps.
     Depends,
 }
 
-/// A step of a run that has not begun.
+/// Preview of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DryStep {
     pub id: String,
     #[serde(rename = "type")]
     #[schemars(schema_with = "words::<StepType>")]
     pub kind: StepType,
-    /// 1 for the steps that begin at once, 2 for those that wait for them, …
+    /// Position in the order of execution: 1 for steps that begin at once, 2 for steps that wait for them, …
     pub wave: usize,
     pub verdict: DryVerdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// The tool or skill.
+    /// Name of the tool or skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its arguments, or what a model would be told.
+    /// Arguments of the call, or the prompt for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub until: Option<Timestamp>,
-    /// Places that depend on results. They hold templates.
+    /// Paths within the step whose values depend on results of earlier steps. They still contain templates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
     #[schemars(schema_with = "words::<Effects>")]
     pub effects: Effects,
-    /// The question that would be asked before it.
+    /// Approval that would be asked before the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<String>,
     #[serde(default, rename = "loop", skip_serializing_if = "Option::is_none")]
@@ -82,19 +82,19 @@ pub struct DryStep {
     pub problems: Vec<String>,
 }
 
-/// The loop around a step.
+/// Loop of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DryLoop {
     pub var: String,
     pub concurrency: u32,
-    /// The items, if they are known.
+    /// The items, if known.
     pub items: Option<Vec<Value>>,
 }
 
-/// A remedy of a step.
+/// A heal rule of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DryHeal {
-    /// The failures it answers to.
+    /// Failure classes that the rule handles.
     #[schemars(schema_with = "list_of_words::<FailureClass>")]
     pub when: Vec<FailureClass>,
     pub tool: String,

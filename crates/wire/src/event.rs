@@ -1,7 +1,7 @@
-//! What happens in a run, as the outside sees it (S3.30): the one public projection of stored events.
+//! Public events of a run (S3.30): the only public projection of stored events.
 //!
-//! The schema that `deft schema events` prints is derived from these types (`event_schema.rs`).
-//! Not here: how a stored event becomes a public one (`deft_workflow::public`).
+//! The schema printed by `deft schema events` is derived from these types (`event_schema.rs`). Not here:
+//! converting stored events to public ones (`deft_workflow::public`).
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -16,14 +16,15 @@ use crate::schema::{instant, seconds, words, words_or_null};
 
 /// An event of a run.
 ///
-/// `type` comes first and the fields of the type last, so that people find both in a line.
+/// When serialized, `type` comes first and the fields specific to the type come last, to make a line easy to
+/// scan.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct EventView {
-    /// Its place among all events of the store.
+    /// Position of the event among all events of the store.
     pub seq: u64,
     #[schemars(schema_with = "instant")]
     pub at: Timestamp,
-    /// The run.
+    /// Id of the run.
     #[schemars(with = "String")]
     pub execution_id: RunId,
     pub skill: String,
@@ -49,12 +50,12 @@ impl Serialize for EventView {
     }
 }
 
-/// A client of a feed was too slow: events behind `seq` are sent again from the store.
+/// Sent to a client that was too slow. Events after `seq` are sent again from the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResyncEvent {
     #[serde(rename = "type")]
     kind: ResyncWord,
-    /// The last event that the client got.
+    /// Last event that the client received.
     pub seq: u64,
     pub at: Timestamp,
 }
@@ -66,7 +67,7 @@ enum ResyncWord {
 }
 
 impl ResyncEvent {
-    /// The event for a client that got everything up to `seq`.
+    /// Creates the event for a client that received all events up to `seq`.
     pub fn new(seq: u64, at: Timestamp) -> Self {
         Self {
             kind: ResyncWord::Resync,
@@ -76,7 +77,7 @@ impl ResyncEvent {
     }
 }
 
-/// What happened. The word of a variant is the `type` of the event.
+/// The type-specific part of an event. The variant's name is the `type` of the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
@@ -91,7 +92,7 @@ pub enum EventBody {
     },
     /// A step began.
     StepStarted(StepBegin),
-    /// A step failed and is tried again at an instant.
+    /// A step failed and will be tried again at `retry_at`.
     StepRetrying {
         step_id: String,
         attempt: u32,
@@ -99,29 +100,29 @@ pub enum EventBody {
         #[schemars(schema_with = "instant")]
         retry_at: Timestamp,
     },
-    /// A step is tried again.
+    /// A new attempt of a step began.
     StepRetried(StepBegin),
     /// A step ended.
     StepCompleted(StepEnd),
-    /// A step was left out.
+    /// A step was skipped.
     StepSkipped(StepSkip),
     /// An item of a loop began.
     ItemStarted(StepBegin),
     /// An item of a loop ended.
     ItemCompleted(StepEnd),
-    /// An item of a loop was left out.
+    /// An item of a loop was skipped.
     ItemSkipped(StepSkip),
-    /// A remedy is tried before a step is tried again.
+    /// A heal rule was started, before the step is tried again.
     AutoHealTriggered {
         step_id: String,
         #[schemars(schema_with = "words::<FailureClass>")]
         failure_type: FailureClass,
-        /// The tool that is called.
+        /// Tool called by the rule.
         action: String,
         args: Object,
         error: Option<FailureView>,
     },
-    /// A remedy ended.
+    /// A heal rule ended.
     AutoHealCompleted {
         step_id: String,
         success: bool,
@@ -129,17 +130,17 @@ pub enum EventBody {
         #[schemars(schema_with = "seconds")]
         duration: f64,
     },
-    /// A person is asked.
+    /// A person was asked for an approval.
     ConfirmationRequired(Confirmation),
-    /// The question was answered.
+    /// An approval was answered.
     ConfirmationAnswered(ConfirmationAnswer),
-    /// Another process continues a run whose process ended.
+    /// Another process took over a run whose process had ended.
     SkillRecovered {
-        /// The last sign of the process that ended.
+        /// Last sign of life of the process that ended.
         #[schemars(schema_with = "instant")]
         interrupted_at: Timestamp,
     },
-    /// A person lets an ended run continue.
+    /// A person resumed an ended run.
     SkillResumed { by: String },
     /// A run succeeded.
     SkillCompleted {
@@ -150,11 +151,11 @@ pub enum EventBody {
     },
     /// A run failed or was interrupted.
     SkillFailed(RunEnd),
-    /// A run was not needed.
+    /// A run was skipped because it was not needed.
     SkillSkipped(RunEnd),
-    /// A run was due while deft was not running.
+    /// A run was missed: it was due while deft was not running.
     SkillMissed(RunEnd),
-    /// A run could not continue because something was missing.
+    /// A run was blocked because something it needs is missing.
     SkillBlocked(RunEnd),
     /// A run was cancelled.
     SkillCancelled(RunEnd),
@@ -171,7 +172,7 @@ pub enum EventBody {
         turn: u32,
         model: String,
         text: String,
-        /// How many calls the reply asks for.
+        /// Number of calls requested by the reply.
         calls: usize,
         usage: ReplyUsage,
         #[schemars(schema_with = "seconds")]
@@ -179,14 +180,14 @@ pub enum EventBody {
         #[serde(flatten)]
         place: AgentPlace,
     },
-    /// No model gave an answer.
+    /// No model replied.
     ModelFailed {
         turn: u32,
         error: FailureView,
         #[serde(flatten)]
         place: AgentPlace,
     },
-    /// deft answered a call itself.
+    /// deft answered a call itself, without calling a tool.
     ToolAnswered(ToolReason),
     /// deft refused a call.
     ToolRefused(ToolReason),
@@ -199,7 +200,7 @@ pub enum EventBody {
         #[serde(flatten)]
         place: AgentPlace,
     },
-    /// A call ended.
+    /// A tool call returned.
     ToolReturned {
         turn: u32,
         call: u32,
@@ -220,7 +221,7 @@ pub enum EventBody {
         #[serde(flatten)]
         place: AgentPlace,
     },
-    /// An agent that was dispatched ended.
+    /// A dispatched agent ended.
     AgentFinished {
         text: String,
         error: Option<FailureView>,
@@ -237,7 +238,7 @@ pub struct FailureView {
     pub message: String,
 }
 
-/// A step or item begins.
+/// Beginning of a step or of a loop item.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepBegin {
     pub step_id: String,
@@ -251,11 +252,11 @@ pub struct StepBegin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Object")]
     pub args: Option<Object>,
-    /// Until when it waits.
+    /// End of the wait, for a step that waits for a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "instant")]
     pub until: Option<Timestamp>,
-    /// How many items a loop has.
+    /// Number of items, for a loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize")]
     pub items: Option<usize>,
@@ -264,7 +265,7 @@ pub struct StepBegin {
     pub attempt: Option<u32>,
 }
 
-/// A step or item ends.
+/// End of a step or of a loop item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepEnd {
     pub step_id: String,
@@ -281,7 +282,7 @@ pub struct StepEnd {
     pub reused: Option<bool>,
 }
 
-/// A step or item is left out.
+/// A skipped step or loop item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSkip {
     pub step_id: String,
@@ -291,7 +292,7 @@ pub struct StepSkip {
     pub reused: Option<bool>,
 }
 
-/// A run ends without success.
+/// End of a run without success.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunEnd {
     pub error: Option<String>,
@@ -304,7 +305,7 @@ pub struct RunEnd {
     pub duration: f64,
 }
 
-/// A question, before a step or before a call of an agent.
+/// An approval that was asked before a step or before a call of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Confirmation {
@@ -328,11 +329,11 @@ pub enum Confirmation {
     },
 }
 
-/// The answer to a question.
+/// The answer to an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ConfirmationAnswer {
-    /// About a call of an agent.
+    /// For a call of an agent.
     Call {
         turn: u32,
         call: u32,
@@ -341,7 +342,7 @@ pub enum ConfirmationAnswer {
         #[serde(flatten)]
         place: AgentPlace,
     },
-    /// About a step.
+    /// For a step.
     Step {
         step_id: String,
         answer: ApprovalAnswer,
@@ -349,17 +350,17 @@ pub enum ConfirmationAnswer {
     },
 }
 
-/// Where an agent works.
+/// The step that an agent works for, and the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentPlace {
     pub step_id: String,
-    /// Which agent, if it was started by another one.
+    /// Path of the agent; absent for the agent of the step itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub agent_path: Option<String>,
 }
 
-/// What a reply of a model took.
+/// Tokens and cost of a model's reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplyUsage {
     pub input_tokens: u64,

@@ -1,6 +1,6 @@
-//! The JSON Schema of public events: what follows a run live, and what is exported of it.
+//! JSON Schema of public events, both live and exported.
 //!
-//! It is derived from [`crate::event`]. Fields may be added, so unknown ones are allowed.
+//! Derived from [`crate::event`]. Unknown fields are allowed, because later versions may add some.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -22,17 +22,17 @@ enum AnyEvent {
     Other(OtherEvent),
 }
 
-/// What a stream of events may contain beside the events of runs. deft does not send these yet; who
-/// reads a stream has to expect them.
+/// Events in a stream that do not belong to a run. So far deft sends only `resync`, but clients should expect
+/// all of them.
 #[derive(JsonSchema)]
 #[schemars(tag = "type", rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is used")]
 enum OtherEvent {
-    /// A message to a person was delivered.
+    /// A notice was delivered.
     NoticeSent(NoticeEvent),
-    /// A message to a person could not be delivered.
+    /// A notice could not be delivered.
     NoticeFailed(NoticeEvent),
-    /// Events were left out; ask for the state anew.
+    /// Events were missed; the client should read the state again.
     Resync {
         seq: u64,
         #[schemars(schema_with = "instant")]
@@ -50,7 +50,7 @@ struct NoticeEvent {
     skill: String,
 }
 
-/// The schema of one event.
+/// Returns the JSON Schema of one event.
 pub fn event_schema() -> Value {
     let settings = SchemaSettings::draft07().for_serialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
@@ -62,7 +62,7 @@ pub fn event_schema() -> Value {
 mod tests {
     use super::*;
 
-    /// Programs rely on the printed schema, so a change of it has to be seen (S3.30).
+    /// Programs rely on the printed schema, so a change of it must show in review (S3.30).
     #[test]
     fn the_schema_of_events_is_stable() {
         insta::assert_json_snapshot!(event_schema());

@@ -6,27 +6,27 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fact.
+/// A fact stored by an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FactView {
     pub id: i64,
-    /// The agent that stored it.
+    /// The agent that stored the fact.
     pub agent_id: String,
     pub category: String,
     pub text: String,
-    /// Where it comes from, such as a run.
+    /// Origin of the fact, such as a run.
     pub source: Option<String>,
     #[schemars(with = "String")]
     pub at: Timestamp,
 }
 
-/// Some facts.
+/// A list of facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FactList {
     pub facts: Vec<FactView>,
 }
 
-/// A fact that was forgotten.
+/// A deleted fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgottenFact {
     pub forgotten: i64,

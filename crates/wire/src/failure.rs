@@ -1,13 +1,13 @@
-//! Why a request could not be carried out, with a code for programs and a remedy for people.
+//! Failures of requests, with a code for programs and a hint for people.
 //!
-//! Not here: how a run failed, which is `deft_model::Failure` and part of the run.
+//! Not here: failures of runs, which are `deft_model::Failure` and part of the run.
 
 use std::fmt::Display;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// A request that could not be carried out.
+/// A failure of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Who has to act.
@@ -20,23 +20,23 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
-/// Who has to act on a failure. Front ends choose exit codes and HTTP statuses by it.
+/// Who has to act on a failure. Front ends derive exit codes and HTTP statuses from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// The caller must change the request, a file, a setting or the machine.
     Input,
-    /// The request was understood and executed, and its result is a failure.
+    /// The request was understood and carried out, but its result is a failure.
     Unsuccessful,
     /// The caller stopped the request.
     Interrupted,
-    /// deft itself failed; the same request may work another time.
+    /// deft itself failed; repeating the request may work.
     Internal,
 }
 
-/// The result of everything that a front end may ask for.
+/// Result of a request of a front end.
 pub type Done<T> = Result<T, Failure>;
 
-/// What `--json` prints for a failure, and what HTTP answers carry.
+/// A failure, as printed by `--json` and sent in HTTP responses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureDocument {
     /// Always `false`.
@@ -45,7 +45,7 @@ pub struct FailureDocument {
     pub error: FailureBody,
 }
 
-/// The failure inside its document.
+/// Content of [`FailureDocument::error`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureBody {
     /// A stable word for programs.
@@ -57,12 +57,12 @@ pub struct FailureBody {
 }
 
 impl Failure {
-    /// A failure that the caller must act on.
+    /// Creates a failure that the caller must act on.
     pub fn input(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(FailureKind::Input, code, message)
     }
 
-    /// A failure of deft itself.
+    /// Creates a failure of deft itself.
     pub fn internal(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(FailureKind::Internal, code, message)
     }
@@ -76,21 +76,21 @@ impl Failure {
         }
     }
 
-    /// The same failure with a remedy.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same failure with a remedy, if one is known.
+    /// Sets the hint, if one is known.
     #[must_use]
     pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self
     }
 
-    /// A file or folder that could not be used: "cannot `what` `path`".
+    /// Creates a failure for a file or folder that could not be used: "cannot `what` `path`".
     pub fn file(path: &Path, what: &str, problem: &std::io::Error) -> Self {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         let refused = matches!(problem.kind(), PermissionDenied | ReadOnlyFilesystem);
@@ -98,13 +98,13 @@ impl Failure {
         Self::unusable(path, what, problem).maybe_hint(refused.then(|| hint.to_owned()))
     }
 
-    /// The same for a problem that is not one of the operating system.
+    /// Like [`Failure::file`], for a problem that is not an I/O error.
     pub fn unusable(path: &Path, what: &str, problem: &dyn Display) -> Self {
         let message = format!("cannot {what} `{}`: {problem}", path.display());
         Self::input("file", message)
     }
 
-    /// The document that `--json` prints.
+    /// Returns the document that `--json` prints.
     pub fn document(&self) -> FailureDocument {
         FailureDocument {
             ok: false,

@@ -1,17 +1,17 @@
-//! The folder that holds everything of deft.
+//! The home folder.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The document of `deft init`.
+/// JSON output of `deft init`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HomeReady {
-    /// Where the home is.
+    /// Path of the home.
     pub home: String,
-    /// Whether a configuration file was written.
+    /// Whether the configuration file was written.
     pub config_written: bool,
-    /// How many files of skills were written.
+    /// Number of skill files written.
     pub skills_written: usize,
 }

@@ -5,50 +5,50 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run that a delivery fired.
+/// The run of one skill that a delivery fired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookRun {
     pub skill: String,
-    /// The run; none if the skill could not take the delivery.
+    /// Id of the run; null if the skill could not be fired.
     pub run: Option<String>,
-    /// Why it could not.
+    /// Why the skill could not be fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// The answer of `POST /hooks/NAME`.
+/// Response of `POST /hooks/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookReceipt {
     pub ok: bool,
     pub hook: String,
-    /// What tells the delivery from others.
+    /// Id of the delivery, which distinguishes it from others.
     pub delivery: String,
-    /// Whether it was taken before, so that nothing was fired now.
+    /// Whether the delivery was received before. A repeated delivery fires nothing.
     pub repeated: bool,
-    /// Why it fires nothing.
+    /// Why the delivery fires nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored: Option<String>,
     pub runs: Vec<HookRun>,
 }
 
-/// A hook of the configuration.
+/// A configured hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookView {
     pub name: String,
-    /// Its address at the API.
+    /// Path of the hook in the API.
     pub path: String,
-    /// How deliveries are signed.
+    /// Signature scheme of deliveries.
     pub scheme: String,
-    /// The kinds of deliveries that fire skills; empty for all.
+    /// Kinds of deliveries that fire skills; empty for all kinds.
     pub events: Vec<String>,
-    /// The skills that it fires.
+    /// Skills that the hook fires.
     pub skills: Vec<String>,
-    /// Why its secret cannot be read.
+    /// Why the secret of the hook cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// The document of `deft hooks list`.
+/// JSON output of `deft hooks list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookList {
     pub hooks: Vec<HookView>,

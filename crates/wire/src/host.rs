@@ -1,11 +1,11 @@
-//! Other programs in which deft can be installed as an MCP server.
+//! MCP hosts in which deft can be installed as a server.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A program that starts MCP servers.
+/// An MCP host: a program that starts MCP servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostClient {
@@ -19,7 +19,7 @@ pub enum HostClient {
 }
 
 impl HostClient {
-    /// All of them.
+    /// All clients.
     pub const ALL: [Self; 6] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -29,7 +29,7 @@ impl HostClient {
         Self::Goose,
     ];
 
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "claude-desktop",
@@ -41,7 +41,7 @@ impl HostClient {
         }
     }
 
-    /// Its name for people.
+    /// Returns the name shown to people.
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",
@@ -54,7 +54,7 @@ impl HostClient {
     }
 }
 
-/// For whom a program keeps its servers.
+/// Where an MCP host keeps its list of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HostScope {
@@ -65,7 +65,7 @@ pub enum HostScope {
 }
 
 impl HostScope {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -74,7 +74,7 @@ impl HostScope {
     }
 }
 
-/// The effect of an installation on the file of a program.
+/// Effect of an installation on the file of an MCP host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InstallEffect {
@@ -85,7 +85,7 @@ pub enum InstallEffect {
 }
 
 impl InstallEffect {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -96,22 +96,22 @@ impl InstallEffect {
     }
 }
 
-/// The document of `deft mcp install`.
+/// JSON output of `deft mcp install`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostInstall {
     /// Always `true`.
     pub ok: bool,
     pub client: HostClient,
     pub scope: HostScope,
-    /// The name of the entry.
+    /// Name of the server entry.
     pub server: String,
     pub path: String,
     pub effect: InstallEffect,
     pub dry_run: bool,
-    /// The lines that change, as `-` and `+`. Lines of other entries are left out.
+    /// Changed lines, prefixed with `-` and `+`. Lines of other entries are left out.
     pub diff: String,
-    /// The copy of the file as it was before.
+    /// Path of the backup of the file.
     pub backup: Option<String>,
-    /// What the person has to do.
+    /// Steps left for the user.
     pub next: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Where a run is, and where it stopped and was continued.
+//! Progress and interruptions of a run.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -6,43 +6,43 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run that stopped in the middle, and was continued.
+/// An interruption of a run that was resumed later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interruption {
-    /// The last sign of the process that drove the run, or the end of the run.
+    /// Last sign of life of the process that drove the run, or the end of the run.
     #[schemars(with = "String")]
     pub interrupted_at: Timestamp,
     #[schemars(with = "String")]
     pub resumed_at: Timestamp,
     pub cause: InterruptionCause,
-    /// Who let the run continue; none where another process did so by itself.
+    /// Who resumed the run; absent if another process resumed it automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// Why a run did not go on.
+/// Cause of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InterruptionCause {
-    /// The process that drove the run ended without a word.
+    /// The process that drove the run ended unexpectedly.
     ProcessEnded,
-    /// The run had ended, and a person let it continue.
+    /// The run had ended, and a person resumed it.
     RunEnded,
 }
 
-/// How long a run did not work between its start and its end. The two times do not overlap.
+/// Time between the start and the end of a run in which it did no work. The two periods do not overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleTime {
-    /// How long it waited for people to answer.
+    /// Time in which the run waited for people, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ms: u64,
-    /// How long no process drove it, or it had ended, before it was continued.
+    /// Time in which no process drove the run, or between its end and its resumption, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interrupted_ms: u64,
 }
 
 impl IdleTime {
-    /// How much of the time from the start of a run to its end it worked.
+    /// Returns the working time of a run that took `duration_ms` from start to end, in milliseconds.
     pub fn worked_ms(self, duration_ms: u64) -> u64 {
         let idle = self.waited_ms.saturating_add(self.interrupted_ms);
         duration_ms.saturating_sub(idle)
@@ -57,10 +57,10 @@ pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The step that a run is at.
+/// The step that a run has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepPosition {
-    /// Counted from 1.
+    /// Number of the step, counted from 1.
     pub number: usize,
     pub total: usize,
 }

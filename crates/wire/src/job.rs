@@ -1,4 +1,4 @@
-//! Background jobs (S0.77 to S0.82), in the words of the seeds.
+//! Background jobs (S0.77 to S0.82), with the field names of the seeds.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where a job stands (S0.79).
+/// Status of a job (S0.79).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
@@ -19,7 +19,7 @@ pub enum JobStatus {
 }
 
 impl JobStatus {
-    /// The word for it.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -38,10 +38,10 @@ pub struct JobView {
     pub task_id: RunId,
     pub name: String,
     pub status: JobStatus,
-    /// What the job returned; null until it is there.
+    /// Result of the job; null until it has one.
     pub result: Value,
     pub error: Option<String>,
-    /// In milliseconds.
+    /// Duration in milliseconds.
     pub duration: Option<u64>,
     #[schemars(with = "String")]
     pub created_at: Timestamp,
@@ -51,13 +51,13 @@ pub struct JobView {
     pub completed_at: Option<Timestamp>,
 }
 
-/// The answer to `jobs show`.
+/// JSON output of `deft jobs show`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobDocument {
     pub job: JobView,
 }
 
-/// The answer to `jobs halt` and `jobs resume`.
+/// JSON output of `deft jobs halt` and `deft jobs resume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobsHalted {
     pub halted: bool,

@@ -1,8 +1,8 @@
-//! The shapes of deft that are visible from outside: what commands print as JSON, and what servers
-//! will answer. They are typed, and nothing else builds public JSON.
+//! Types of all public JSON: the output of commands and the requests and responses of servers. Public JSON is
+//! built only from these types.
 //!
-//! Not here: how a shape is filled (the crate that knows the value: `workflow`, `engine` or
-//! `service`), and how it is printed (a front end).
+//! Not here: filling these types (done by the crate that has the data: `workflow`, `engine` or `service`) and
+//! printing them (front ends).
 
 pub mod api;
 pub mod approval;

@@ -1,4 +1,4 @@
-//! Where a daemon serves the API, or why it does not.
+//! The address of a daemon's HTTP API, or why it is not served.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// The API of a daemon that is up.
+/// The HTTP API of a running daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListenerState {
-    /// Its address, such as `http://127.0.0.1:9876`; none if it could not be served.
+    /// Address of the API, such as `http://127.0.0.1:9876`; null if it could not be served.
     pub url: Option<String>,
-    /// Why it could not be served.
+    /// Why the API could not be served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,7 +20,7 @@ pub struct ListenerState {
 }
 
 impl ListenerState {
-    /// An API that is served.
+    /// Creates the state of an API served at `url`.
     pub fn at(url: String) -> Self {
         Self {
             url: Some(url),
@@ -29,7 +29,7 @@ impl ListenerState {
         }
     }
 
-    /// An API that could not be served.
+    /// Creates the state of an API that could not be served.
     pub fn failed(failure: &Failure) -> Self {
         Self {
             url: None,
@@ -39,11 +39,11 @@ impl ListenerState {
     }
 }
 
-/// The answer of `/healthz` and `/readyz`.
+/// Response of `/healthz` and `/readyz`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthView {
     pub ok: bool,
-    /// Why not.
+    /// Reasons why the check fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The document of `deft logs`.
+/// JSON output of `deft logs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogDocument {
-    /// The file that is written now; older lines are in numbered files beside it.
+    /// The current log file. Older lines are in numbered files beside it.
     pub path: String,
     pub lines: Vec<LogLine>,
 }
@@ -18,17 +18,17 @@ pub struct LogDocument {
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogLine {
-    /// None for a line that deft did not write.
+    /// Null for a line that deft did not write.
     #[schemars(with = "Option<String>")]
     #[serde(rename = "timestamp")]
     pub at: Option<Timestamp>,
     /// `ERROR`, `WARN` or `INFO`.
     pub level: String,
     pub message: String,
-    /// Which part of deft wrote it.
+    /// The part of deft that wrote the line.
     #[serde(default)]
     pub target: String,
-    /// What else the line says.
+    /// Further fields of the line.
     #[serde(flatten)]
     pub fields: Object,
 }

@@ -1,4 +1,4 @@
-//! Shapes that MCP clients get from deft: runs of skills, and skills as folders of files.
+//! Arguments and results of deft's MCP tools, and skills as folders of files.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -15,9 +15,9 @@ use crate::schema::{words, words_or_null};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SkillRunRequest {
-    /// The id of the skill.
+    /// Id of the skill.
     pub skill: String,
-    /// Its inputs by name.
+    /// Inputs of the skill, by name.
     #[serde(default)]
     #[schemars(with = "Object")]
     pub inputs: Object,
@@ -36,7 +36,7 @@ pub struct RunListRequest {
     /// Only runs with this outcome.
     #[schemars(schema_with = "words::<Outcome>")]
     pub outcome: Option<Outcome>,
-    /// How many at most: 20 when absent.
+    /// Maximum number of runs. Default: 20.
     #[schemars(with = "u32", range(min = 1, max = 200))]
     pub limit: Option<u32>,
 }
@@ -45,7 +45,7 @@ pub struct RunListRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
-    /// The id of the run, the beginning of it, or `last`.
+    /// Id of the run, a prefix of it, or `last`.
     pub id: String,
 }
 
@@ -53,7 +53,7 @@ pub struct RunRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalListRequest {
-    /// Whether answered questions are listed too.
+    /// Whether to include answered approvals.
     pub answered: bool,
 }
 
@@ -61,11 +61,11 @@ pub struct ApprovalListRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalAnswerRequest {
-    /// The id of the question, the beginning of it, or `last`.
+    /// Id of the approval, a prefix of it, or `last`.
     pub id: String,
-    /// What the person answered.
+    /// The person's answer.
     pub answer: ApprovalAnswer,
-    /// Whether a yes holds for the same operation from now on.
+    /// Whether a `yes` approves the same operation from now on.
     #[serde(default)]
     pub always: bool,
 }
@@ -73,15 +73,15 @@ pub struct ApprovalAnswerRequest {
 /// The result of `run_cancel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelledRun {
-    /// False while the process that drives the run has not stopped it yet.
+    /// Whether the run has ended; false until the process that drives it has stopped it.
     pub is_over: bool,
     pub run: RunView,
 }
 
-/// A run of a skill, as far as the caller of a tool needs it.
+/// A run of a skill, reduced to what the caller of a tool needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillRun {
-    /// The id of the run.
+    /// Id of the run.
     #[schemars(with = "String")]
     pub run: RunId,
     pub skill: String,
@@ -91,15 +91,15 @@ pub struct SkillRun {
     pub outcome: Option<Outcome>,
     pub outputs: Value,
     pub error: Option<RunError>,
-    /// What it waits for, for people.
+    /// What the run waits for, as text for people.
     pub waiting_for: Option<String>,
-    /// Questions that wait for an answer before the run continues.
+    /// Approvals that must be answered before the run continues.
     pub approvals: Vec<ApprovalView>,
     pub duration_ms: Option<u64>,
 }
 
 impl SkillRun {
-    /// A run with its open questions.
+    /// Combines a run with its pending approvals.
     pub fn new(run: RunView, approvals: Vec<ApprovalView>) -> Self {
         Self {
             run: run.id,
@@ -121,32 +121,32 @@ pub struct RunPage {
     pub runs: Vec<ListedRun>,
 }
 
-/// The result of a tool that returns text.
+/// Result of a tool that returns text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TextResult {
     pub result: String,
 }
 
-/// Why a call failed: the value of `_meta["deft/error"]`.
+/// Error of a failed call: the value of `_meta["deft/error"]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallError {
-    /// A stable word for programs.
+    /// Stable code for programs.
     pub code: String,
-    /// The kind of failure, as retries select it.
+    /// Failure class, by which retries select failures.
     #[schemars(schema_with = "words::<FailureClass>")]
     pub class: FailureClass,
     pub message: String,
     pub hint: Option<String>,
 }
 
-/// A skill with the list of its files (SEP-2640).
+/// A skill and its files (SEP-2640).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillEntry {
-    /// The address of its `SKILL.md`.
+    /// URI of its `SKILL.md`.
     pub uri: String,
-    /// The frontmatter of that file, as written.
+    /// Frontmatter of its `SKILL.md`, as written.
     pub frontmatter: Object,
-    /// All of its files.
+    /// All files of the skill.
     pub resources: Vec<SkillFile>,
 }
 
@@ -154,20 +154,20 @@ pub struct SkillEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillFile {
     pub uri: String,
-    /// `sha256:` and the hash in hexadecimal digits.
+    /// Digest: `sha256:` and the hash in hexadecimal.
     pub digest: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// How long and by whom a result may be kept, and what kind of result it is.
+/// Type and caching rules of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultHead {
     /// Always `complete`.
     pub result_type: String,
     pub ttl_ms: u64,
-    /// Always `private`: the skills of a home are for its owner.
+    /// Always `private`: the skills of a home belong to its owner.
     pub cache_scope: String,
 }
 

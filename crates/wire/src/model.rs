@@ -1,4 +1,4 @@
-//! The words of `deft_model` that are visible outside, so that front ends need no other crate for them.
+//! Re-exports the public types of `deft_model`, to save front ends the dependency.
 
 pub use deft_model::{
     Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object, Outcome,

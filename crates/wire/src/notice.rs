@@ -1,4 +1,4 @@
-//! Messages to people, and whether they arrived.
+//! Notices and their delivery.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -7,20 +7,20 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What became of a message so far.
+/// Delivery status of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeStatus {
-    /// It waits to be sent.
+    /// Waiting to be sent.
     Queued,
-    /// The receiver has confirmed it.
+    /// Confirmed by the receiver.
     Sent,
-    /// deft has given it up.
+    /// deft stopped trying to deliver it.
     Dead,
 }
 
 impl NoticeStatus {
-    /// The word for it.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -30,35 +30,35 @@ impl NoticeStatus {
     }
 }
 
-/// What a message is about.
+/// Kind of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
-    /// A skill said something with the `notify` tool.
+    /// Sent by a skill with the `notify` tool.
     Message,
     /// A run succeeded.
     Completion,
     /// A run failed.
     Failure,
-    /// A run could not begin or continue, because something it needs is missing.
+    /// A run could not begin or continue because something it needs is missing.
     Blocked,
     /// A run was interrupted inside a step that must not be repeated without asking.
     Interrupted,
-    /// A skill was disabled after failures.
+    /// A skill was disabled after repeated failures.
     Disabled,
-    /// What failed works again.
+    /// A failing skill works again.
     Recovery,
-    /// A run waits for the answer of a person.
+    /// A run waits for a person's answer.
     Question,
-    /// The answer to a message, for the chat it came from.
+    /// The answer to a chat message, for the chat it came from.
     Answer,
-    /// An agent was paused because it used too much.
+    /// An agent was paused because it used too many tokens.
     Paused,
-    /// Something about deft itself has changed.
+    /// The state of deft itself changed.
     Health,
 }
 
-/// What a message says.
+/// Content of a notice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticeBody {
     pub kind: NoticeKind,
@@ -68,18 +68,18 @@ pub struct NoticeBody {
     pub skill: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Where to; the default channel when absent.
+    /// Where to send the notice. Default: the default channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The question that it asks, where the receiver can answer at once.
+    /// Id of the approval that the notice asks for, if the receiver can answer it directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
-    /// Whether a yes to that question may hold for all calls of its tool.
+    /// Whether a `yes` to that approval may apply to all calls of its tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
 }
 
-/// A message in the outbox.
+/// A notice in the outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticeView {
     pub id: i64,
@@ -99,9 +99,9 @@ pub struct NoticeView {
     pub ended_at: Option<Timestamp>,
 }
 
-/// The answer to `notices retry`.
+/// JSON output of `deft notices retry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticesQueued {
-    /// How many messages are sent again.
+    /// Number of notices that are sent again.
     pub queued: u64,
 }

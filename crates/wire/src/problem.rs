@@ -1,7 +1,6 @@
-//! Why an HTTP request could not be carried out: problem details (RFC 9457) with the codes and hints of the command
-//! line.
+//! Failures of HTTP requests as problem details (RFC 9457), with the codes and hints of the command line.
 //!
-//! The status of each code is decided here and nowhere else.
+//! Only this file maps codes to HTTP statuses.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,31 +9,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, FailureKind};
 
-/// The media type of [`ProblemView`].
+/// Media type of [`ProblemView`].
 pub const PROBLEM_TYPE: &str = "application/problem+json";
 
-/// The body of an HTTP reply that reports a failure.
+/// Body of an HTTP response that reports a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProblemView {
-    /// The page of the code.
+    /// URI of the page that documents the code.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The name of the status.
+    /// Name of the HTTP status.
     pub title: String,
     pub status: u16,
     /// What is wrong.
     pub detail: String,
-    /// A stable word for programs, as `--json` has it.
+    /// Stable code for programs, the same as in `--json` output.
     pub code: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The id of the request, as the logs have it.
+    /// Id of the request, as it appears in the logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// An HTTP status that deft answers failures with.
+/// An HTTP status of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemStatus {
     BadRequest,
@@ -53,7 +52,7 @@ pub enum ProblemStatus {
 }
 
 impl ProblemStatus {
-    /// The number.
+    /// Returns the number of the status.
     pub fn number(self) -> u16 {
         match self {
             Self::BadRequest => 400,
@@ -91,7 +90,7 @@ impl ProblemStatus {
     }
 }
 
-/// The statuses of codes whose kind alone does not decide.
+/// Statuses of codes whose status does not follow from their kind.
 const STATUSES: &[(&str, ProblemStatus)] = &[
     ("already_answered", ProblemStatus::Conflict),
     ("bad_signature", ProblemStatus::Unauthorized),
@@ -134,7 +133,7 @@ const STATUSES: &[(&str, ProblemStatus)] = &[
 ];
 
 impl Failure {
-    /// The HTTP status.
+    /// Returns the HTTP status of the failure.
     pub fn status(&self) -> ProblemStatus {
         let known = STATUSES.iter().find(|(code, _)| *code == self.code);
         match (known, self.kind) {
@@ -146,7 +145,7 @@ impl Failure {
         }
     }
 
-    /// The body of an HTTP reply.
+    /// Converts the failure to the body of an HTTP response.
     pub fn problem(&self, request_id: Option<&str>) -> ProblemView {
         let status = self.status();
         ProblemView {

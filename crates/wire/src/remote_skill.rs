@@ -1,4 +1,4 @@
-//! Skills that MCP servers offer, as programs see them.
+//! Skills provided by MCP servers.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -7,27 +7,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A skill that a server offers.
+/// A skill provided by a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteSkillView {
-    /// `SERVER/PATH`: the name of the server in this home, and the path in the address of the skill.
+    /// `SERVER/PATH`: the name of the server in this home, and the path in the URI of the skill.
     pub id: String,
     pub server: String,
-    /// The address of its `SKILL.md` on that server.
+    /// URI of its `SKILL.md` on that server.
     pub uri: String,
     pub name: String,
     pub description: String,
     pub approval: SkillApproval,
-    /// Stands for its content; none if its server lists no digests.
+    /// Hash of the content; null if the server lists no digests.
     pub revision: Option<String>,
     pub approved_by: Option<String>,
     #[schemars(with = "Option<String>")]
     pub approved_at: Option<Timestamp>,
-    /// The tools that it asks for. They are not granted.
+    /// Tools that the skill asks for. They are not granted.
     pub allowed_tools: Option<Value>,
-    /// A skill of this home with the same name, which it does not replace.
+    /// A skill of this home with the same name. The server's skill does not replace it.
     pub same_name_as: Option<String>,
-    /// Its files; none if its server lists none.
+    /// Files of the skill; null if the server lists none.
     pub files: Option<Vec<RemoteFileView>>,
 }
 
@@ -35,17 +35,17 @@ pub struct RemoteSkillView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkillApproval {
-    /// A person approved this content.
+    /// A person approved the current content.
     Approved,
-    /// The content has changed since a person approved it.
+    /// The content has changed since it was approved.
     Changed,
-    /// No person has approved it.
+    /// Not approved yet.
     Needed,
-    /// Its server lists no digests, so that no content can be approved.
+    /// The server lists no digests, so no content can be approved.
     Impossible,
 }
 
-/// A file of such a skill.
+/// A file of a server's skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteFileView {
     pub path: String,
@@ -54,52 +54,52 @@ pub struct RemoteFileView {
     pub sha256: String,
 }
 
-/// Something that a server lists as a skill and that cannot be used.
+/// An entry that a server lists as a skill but that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedSkillView {
     pub server: String,
-    /// The address, as far as there is one.
+    /// URI of the entry, as far as it is known.
     pub uri: String,
     pub reason: String,
 }
 
-/// The document of `deft skills approve`.
+/// JSON output of `deft skills approve`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteSkillDocument {
     pub skill: RemoteSkillView,
 }
 
-/// The document of `deft skills show` for a skill of a server: the skill and one file of it.
+/// JSON output of `deft skills show` for a server's skill: the skill and one of its files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteSkillPage {
     pub skill: RemoteSkillView,
-    /// The path of the file.
+    /// Path of the file.
     pub file: String,
-    /// Its text; none if it is no text.
+    /// Text of the file; null for a binary file.
     pub text: Option<String>,
 }
 
-/// The document of `deft skills revoke`.
+/// JSON output of `deft skills revoke`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevokedSkill {
-    /// The id of the skill.
+    /// Id of the skill.
     pub revoked: String,
 }
 
-/// Names a skill of a server.
+/// Request that names a server's skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoteSkillRequest {
-    /// `SERVER/PATH`; to read a file, its path is written behind that.
+    /// `SERVER/PATH`; to read a file, append its path.
     pub skill: String,
 }
 
-/// An approval.
+/// Request to approve a server's skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveSkillRequest {
     pub skill: String,
-    /// The content that was seen; any other one is refused. The current one if it is not given.
+    /// Revision that was reviewed; the approval fails if the content differs. Default: the current revision.
     #[serde(default)]
     pub revision: Option<String>,
 }

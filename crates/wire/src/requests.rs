@@ -1,5 +1,5 @@
-//! Bodies and queries of HTTP requests about chats, skill files, servers, secrets, tokens and the home. Those about runs,
-//! schedules, questions and tools are in `api.rs`.
+//! Bodies and queries of HTTP requests about chats, skill files, servers, secrets, tokens and the home. Those
+//! about runs, schedules, approvals and tools are in `api.rs`.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,46 +10,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::token::TokenScope;
 
-/// A message to an agent.
+/// A chat message to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChatRequest {
     pub text: String,
-    /// The conversation to continue, by its id or the beginning of it; a new one if it is not given.
+    /// Id, or a prefix of the id, of the conversation to continue. Default: a new conversation.
     #[serde(default)]
     pub conversation: Option<String>,
-    /// The agent that answers; the default one if it is not given.
+    /// Agent that answers. Default: the default agent.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The model that answers, if not the agent's.
+    /// Model that answers. Default: the model of the agent.
     #[serde(default)]
     pub model: Option<String>,
 }
 
-/// Which conversations to list.
+/// Query parameters for listing conversations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatListQuery {
     /// Only conversations on this channel, such as `api`, `cli` or `telegram:CHAT`.
     pub channel: Option<String>,
-    /// The most conversations, up to 500; 50 if it is not given.
+    /// Maximum number of conversations, up to 500. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
-/// Which messages of conversations to find.
+/// Query parameters for searching messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageQuery {
-    /// Words, each of which has to occur; beginnings count.
+    /// Only messages that contain all of these words. Prefixes of words match too.
     pub search: String,
-    /// The most messages, up to 500; 50 if it is not given.
+    /// Maximum number of messages, up to 500. Default: 50.
     #[serde(default)]
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
-/// The kind of a skill file.
+/// Kind of a skill file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkillFileKind {
@@ -61,19 +61,19 @@ pub enum SkillFileKind {
     Workflow,
 }
 
-/// A skill file to create.
+/// Request to create a skill file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSkillRequest {
     pub name: String,
-    /// A man page for a dotted name, else a `SKILL.md`, if it is not given.
+    /// Kind of file. Default: a man page for a dotted name, otherwise a `SKILL.md`.
     #[serde(default)]
     pub kind: Option<SkillFileKind>,
     #[serde(default)]
     pub description: Option<String>,
 }
 
-/// The format of a file of another program.
+/// Format of a file of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForeignFormat {
@@ -81,11 +81,12 @@ pub enum ForeignFormat {
     N8n,
 }
 
-/// Skills to import.
+/// Request to import skills.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SkillImportRequest {
-    /// Absolute paths of files, folders and archives on the machine of deft, addresses of repositories, or `crontab`.
+    /// Absolute paths of files, folders and archives on the machine that runs deft, repository URLs, or
+    /// `crontab`.
     pub paths: Vec<String>,
     #[serde(default)]
     pub format: Option<ForeignFormat>,
@@ -99,7 +100,7 @@ pub struct SkillImportRequest {
     pub dry_run: bool,
 }
 
-/// A dialect to export to.
+/// Dialect to export to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
@@ -109,51 +110,51 @@ pub enum ExportFormat {
     Record,
 }
 
-/// How to export a skill.
+/// Query parameters for exporting a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportQuery {
-    /// The dialect; the files as they are if it is not given.
+    /// Dialect to export to. Default: the unchanged files.
     pub format: Option<ExportFormat>,
 }
 
-/// How long the list of skills for a model may be.
+/// Query parameter for the list of skills in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillPromptQuery {
-    /// Characters, up to 1,000,000; 15,000 if it is not given.
+    /// Maximum length in characters, up to 1,000,000. Default: 15,000.
     #[schemars(range(max = 1_000_000))]
     pub budget: Option<u32>,
 }
 
-/// The revision to compare with.
+/// Query parameter for comparing revisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RevisionQuery {
-    /// The revision before it if it is not given.
+    /// Revision to compare with. Default: the previous one.
     pub base: Option<String>,
 }
 
-/// Runs to delete.
+/// Request to delete old runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PruneRequest {
     /// Runs that ended before this day or instant.
     pub before: Option<String>,
-    /// Runs that are older than this, such as `30d`.
+    /// Runs older than this, such as `30d`.
     pub older_than: Option<String>,
     pub dry_run: bool,
-    /// Leave no copy in the trash.
+    /// Delete permanently, without a copy in the trash.
     pub no_trash: bool,
 }
 
-/// A period to play through.
+/// Request to simulate schedules over a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationBody {
-    /// Now if it is not given.
+    /// Start of the period. Default: now.
     pub from: Option<String>,
-    /// A day after `from` if it is not given.
+    /// End of the period. Default: one day after `from`.
     pub to: Option<String>,
     /// Periods during which the machine is down, each as `START..END`.
     pub down: Vec<String>,
@@ -161,24 +162,24 @@ pub struct SimulationBody {
     pub skills: Vec<String>,
 }
 
-/// A reminder in words.
+/// Request to set a reminder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReminderRequest {
-    /// The text and the time: `drink water in 5m`.
+    /// Text and time of the reminder: `drink water in 5m`.
     pub text: String,
     #[serde(default)]
     pub zone: Option<String>,
 }
 
-/// An MCP server to add: a `url` or a `command`.
+/// Request to add an MCP server, by `url` or `command`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerRequest {
     pub name: String,
     #[serde(default)]
     pub url: Option<String>,
-    /// The program and its arguments.
+    /// Program and its arguments.
     #[serde(default)]
     pub command: Vec<String>,
     #[serde(default)]
@@ -190,37 +191,37 @@ pub struct ServerRequest {
     pub force: bool,
 }
 
-/// Servers to connect to.
+/// Request to connect to servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProbeRequest {
-    /// One server; all that are enabled if it is not given.
+    /// Name of one server. Default: all enabled servers.
     pub server: Option<String>,
 }
 
-/// A file with servers of another host.
+/// Request to import the servers from another host's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerImportRequest {
-    /// The absolute path of the file on the machine of deft.
+    /// Absolute path of the file on the machine that runs deft.
     pub path: String,
     #[serde(default)]
     pub force: bool,
     #[serde(default)]
     pub dry_run: bool,
-    /// Only the servers of these names.
+    /// Names of the servers to import. Default: all servers.
     #[serde(default)]
     pub only: Option<Vec<String>>,
-    /// Store secrets in plain text as secrets, so that the configuration has references.
+    /// Move plaintext secrets into the secret store and write references to the configuration.
     #[serde(default)]
     pub store_secrets: bool,
 }
 
-/// Limits to set, each as it is written on the command line; `none` removes a limit.
+/// Request to set budget limits. Values are written as on the command line; `none` removes a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetChange {
-    /// Only for this agent.
+    /// Agent that the limits apply to. Default: all agents together.
     pub agent: Option<String>,
     pub tokens_per_day: Option<String>,
     pub usd_per_day: Option<String>,
@@ -230,25 +231,25 @@ pub struct BudgetChange {
     pub spike_factor: Option<String>,
 }
 
-/// The value of a secret.
+/// Request to store a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecretRequest {
     pub value: String,
-    /// Store it in a private file even if there is a keyring.
+    /// Store the secret in a private file even if a keyring is available.
     #[serde(default)]
     pub file: bool,
 }
 
-/// Secrets to look for.
+/// Request to check whether secrets can be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecretTestRequest {
-    /// All if there are none.
+    /// Names of the secrets. Default: all secrets.
     pub names: Vec<String>,
 }
 
-/// A token to make.
+/// Request to create a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRequest {
@@ -256,7 +257,7 @@ pub struct TokenRequest {
     pub scope: TokenScope,
 }
 
-/// Command lines, as a model writes them.
+/// Command lines to run, in the form that models write them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandRequest {
@@ -264,11 +265,11 @@ pub struct CommandRequest {
     pub text: String,
 }
 
-/// How many lines of the log.
+/// Query parameter for reading the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogQuery {
-    /// Up to 5000; 50 if it is not given.
+    /// Number of lines, up to 5000. Default: 50.
     #[schemars(range(min = 1, max = 5000))]
     pub lines: Option<u32>,
 }

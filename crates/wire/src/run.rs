@@ -1,4 +1,4 @@
-//! A run as programs see it: in lists, with its steps, and with everything that is stored of it.
+//! Types of runs: in lists, with their steps, and as archives with everything stored of them.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -25,27 +25,27 @@ pub struct RunView {
     #[schemars(schema_with = "words::<Tier>")]
     pub tier: Tier,
     pub agent_id: String,
-    /// What fired it.
+    /// What fired the run.
     pub cause: String,
-    /// The planned instant, or the first of the slots that the run stands for.
+    /// Slot of the run; the first one if the run covers several slots.
     #[schemars(with = "Option<String>")]
     pub slot: Option<Timestamp>,
-    /// The last of those slots.
+    /// Last slot, if the run covers several.
     #[schemars(with = "Option<String>")]
     pub slot_until: Option<Timestamp>,
-    /// How many slots the run stands for.
+    /// Number of slots that the run covers.
     pub slot_count: u64,
     pub key: Option<String>,
-    /// The run that it was made from.
+    /// The run that this one repeats.
     #[schemars(with = "Option<String>")]
     pub parent: Option<RunId>,
     #[schemars(schema_with = "words::<RunStatus>")]
     pub status: RunStatus,
     #[schemars(schema_with = "words_or_null::<Outcome>")]
     pub outcome: Option<Outcome>,
-    /// What it waits for, for people.
+    /// What the run waits for, as text for people.
     pub waiting_for: Option<String>,
-    /// What kind of thing that is, for front ends in this process.
+    /// What kind of thing the run waits for. Only for front ends in this process.
     #[serde(skip)]
     pub waiting_kind: Option<WaitKind>,
     pub inputs: Value,
@@ -67,20 +67,20 @@ pub struct RunView {
 pub struct ListedRun {
     #[serde(flatten)]
     pub run: RunView,
-    /// Whether the process that drove the run is gone.
+    /// Whether the process that drove the run has ended.
     pub owner_gone: bool,
     #[serde(flatten)]
     pub idle: IdleTime,
 }
 
 impl ListedRun {
-    /// The same as [`RunDetail::worked_ms`].
+    /// Like [`RunDetail::worked_ms`].
     pub fn worked_ms(&self) -> Option<u64> {
         Some(self.idle.worked_ms(self.run.duration_ms?))
     }
 }
 
-/// The schema of [`Usage`].
+/// Schema of [`Usage`].
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct UsageShape {
@@ -88,7 +88,7 @@ struct UsageShape {
     output_tokens: u64,
     cost_usd: f64,
     llm_calls: u64,
-    /// Left out when there are none.
+    /// Calls interrupted by a crash; absent if zero.
     #[serde(default, skip_serializing_if = "crate::interruption::is_zero")]
     estimated_calls: u64,
 }
@@ -104,21 +104,21 @@ pub struct RunError {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Whether the call may have taken effect all the same.
+    /// Whether the failed call may have taken effect nevertheless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_doubt: bool,
-    /// Whether nothing was tried, because a tool or its server is missing.
+    /// Whether nothing was called because a tool or its server is missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
-    /// What does not work for other skills either.
+    /// The outage that caused the error and affects other skills too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Outage>,
-    /// The step or item that failed.
+    /// Step or loop item that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
 }
 
-/// Something that skills share and that does not work.
+/// A resource that skills share and that does not work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outage {
@@ -136,26 +136,27 @@ pub struct RunDetail {
     /// Why the check before the run could not be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_failed: Option<String>,
-    /// The id of the request over HTTP or MCP that started it.
+    /// Id of the HTTP or MCP request that started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     pub steps: Vec<StepView>,
-    /// What agents called.
+    /// Calls made by agents.
     pub calls: Vec<CallView>,
-    /// What people were told, and whether it arrived.
+    /// Notices about the run, with their delivery status.
     pub notices: Vec<RunNotice>,
-    /// Where the run stopped and was continued, oldest first.
+    /// Interruptions of the run, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interruptions: Vec<Interruption>,
     #[serde(flatten)]
     pub idle: IdleTime,
-    /// Whether the process that drove the run is gone; only where that was looked up.
+    /// Whether the process that drove the run has ended; absent if not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_gone: Option<bool>,
 }
 
 impl RunDetail {
-    /// The step that the run is at; steps of nested skills do not count. None for a run without steps.
+    /// Returns the step that the run has reached, ignoring steps of nested skills. Returns `None` for a run
+    /// without steps.
     pub fn position(&self) -> Option<StepPosition> {
         let own = || self.steps.iter().filter(|step| !step.id.contains('/'));
         let total = own().count();
@@ -164,19 +165,20 @@ impl RunDetail {
         (total > 0).then_some(StepPosition { number, total })
     }
 
-    /// How long the run worked: from its start to its end, without the time that it was idle.
+    /// Returns the working time in milliseconds: from start to end, without idle time. Returns `None` before
+    /// the end.
     pub fn worked_ms(&self) -> Option<u64> {
         Some(self.idle.worked_ms(self.run.duration_ms?))
     }
 }
 
-/// The answer to `runs show`.
+/// JSON output of `deft runs show`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDocument {
     pub run: RunDetail,
 }
 
-/// Where a step stands.
+/// Status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
@@ -189,7 +191,7 @@ pub enum StepStatus {
 }
 
 impl StepStatus {
-    /// Whether nothing follows for the step.
+    /// Whether the step has ended.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Success | Self::Error | Self::Skipped)
     }
@@ -198,16 +200,16 @@ impl StepStatus {
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepView {
-    /// Its id; `outer/inner` inside a nested skill.
+    /// Id of the step; `outer/inner` for a step of a nested skill.
     pub id: String,
-    /// Its kind, as files spell it, such as `tool`.
+    /// Kind of the step as written in files, such as `tool`.
     #[serde(rename = "type")]
     pub kind: String,
     pub status: StepStatus,
-    /// Why it was skipped, or what it waits for.
+    /// Why the step was skipped, or what it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The end of the time that it lets pass, for front ends in this process.
+    /// When the wait of the step ends. Only for front ends in this process.
     #[serde(skip)]
     pub until: Option<Timestamp>,
     pub attempts: u32,
@@ -222,7 +224,7 @@ pub struct StepView {
     pub warnings: Vec<String>,
 }
 
-/// What went wrong with a step.
+/// Why a step failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepError {
     #[schemars(schema_with = "words::<FailureClass>")]
@@ -232,18 +234,18 @@ pub struct StepError {
     pub hint: Option<String>,
 }
 
-/// How far a loop is.
+/// Progress of a loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemCounts {
     pub total: usize,
     pub done: usize,
     pub failed: usize,
-    /// Which of them failed, counted from 0; only the first hundred are named.
+    /// Indexes of failed items, counted from 0; at most the first hundred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_items: Vec<usize>,
 }
 
-/// Where a call of an agent stands.
+/// Status of a call of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
@@ -252,7 +254,7 @@ pub enum CallStatus {
     Success,
     Error,
     Refused,
-    /// deft answered it itself, without calling anything.
+    /// deft answered the call itself, without calling a tool.
     Answered,
 }
 
@@ -260,20 +262,20 @@ pub enum CallStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallView {
     pub step_id: String,
-    /// How many agents are above the one that called.
+    /// Number of agents above the caller.
     pub depth: usize,
     pub tool: String,
     pub args: Object,
     pub status: CallStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
-    /// Why it was refused or failed.
+    /// Why the call was refused or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     pub duration_ms: Option<u64>,
 }
 
-/// A message about a run.
+/// A notice about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunNotice {
     pub id: i64,
@@ -284,13 +286,13 @@ pub struct RunNotice {
     pub error: Option<String>,
 }
 
-/// The answer to `runs logs`.
+/// JSON output of `deft runs logs`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventList {
     pub events: Vec<EventView>,
 }
 
-/// The answer to `runs prune`.
+/// JSON output of `deft runs prune`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrunedRuns {
     pub ok: bool,
@@ -298,27 +300,27 @@ pub struct PrunedRuns {
     pub before: String,
     #[schemars(with = "Vec<String>")]
     pub runs: Vec<RunId>,
-    /// When the first of them ended.
+    /// When the oldest of these runs ended.
     #[schemars(with = "Option<String>")]
     pub oldest: Option<Timestamp>,
-    /// When the last of them ended.
+    /// When the newest of these runs ended.
     #[schemars(with = "Option<String>")]
     pub newest: Option<Timestamp>,
     pub events: u64,
     pub cached_results: u64,
 }
 
-/// A run with everything that is known of it.
+/// A run with everything stored of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunArchive {
     pub run: RunDetail,
     pub events: Vec<EventView>,
     pub journal: Vec<JournalLine>,
-    /// The skill as it was stored with the run. Its shape belongs to the version that wrote it.
+    /// The skill as stored with the run. Its format depends on the version of deft that wrote it.
     pub skill: Value,
 }
 
-/// An event as it is stored. Its shape belongs to the version that wrote it.
+/// An event as stored. Its format depends on the version of deft that wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JournalLine {
     pub seq: u64,
@@ -327,13 +329,13 @@ pub struct JournalLine {
     pub event: Value,
 }
 
-/// What `deft tick` did.
+/// JSON output of `deft tick`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TickView {
     pub fired: Vec<RunView>,
     pub skipped: Vec<RunView>,
     pub missed: Vec<RunView>,
     pub failed: Vec<RunView>,
-    /// Skills that are enabled from now on, because their tools are there.
+    /// Skills that were enabled because their tools became available.
     pub enabled: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The part of SARIF 2.1.0 that `deft skills validate --format sarif` prints, for code scanning.
+//! The subset of SARIF 2.1.0 printed by `deft skills validate --format sarif`, for code scanning.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -79,7 +79,7 @@ pub struct Location {
 #[serde(rename_all = "camelCase")]
 pub struct PhysicalLocation {
     pub artifact_location: ArtifactLocation,
-    /// Absent for a problem of a whole file.
+    /// Absent for a problem of the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
 }

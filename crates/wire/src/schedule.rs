@@ -1,4 +1,4 @@
-//! The documents of `deft schedule`. Instants are text, in the zone of the skill.
+//! JSON output of `deft schedule`. Instants are strings in the time zone of the skill.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::{words, words_or_null};
 
-/// The document of `deft schedule list`.
+/// JSON output of `deft schedule list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleList {
     pub schedules: Vec<ScheduleView>,
@@ -20,9 +20,9 @@ pub struct ScheduleList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleView {
     pub skill: String,
-    /// The schedule in a sentence.
+    /// The schedule as a sentence.
     pub words: String,
-    /// Whether it fires once, at an instant.
+    /// Whether the skill fires only once, at an instant.
     #[serde(default)]
     pub once: bool,
     pub zone: String,
@@ -30,7 +30,7 @@ pub struct ScheduleView {
     pub enabled: bool,
     #[schemars(schema_with = "words_or_null::<DisabledReason>")]
     pub disabled_reason: Option<DisabledReason>,
-    /// Failures in a row.
+    /// Number of failures in a row.
     pub failures: u32,
     pub backoff_until: Option<String>,
     #[schemars(schema_with = "words::<Misfire>")]
@@ -38,21 +38,21 @@ pub struct ScheduleView {
     pub misfire_window: String,
 }
 
-/// The document of `deft schedule next` and `deft schedule preview`.
+/// JSON output of `deft schedule next` and `deft schedule preview`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FiresView {
     pub words: String,
     pub zone: String,
     pub fires: Vec<String>,
-    /// The skill; `preview` has none.
+    /// The skill; absent in `preview`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
-    /// Whether the skill is enabled; `preview` has no skill.
+    /// Whether the skill is enabled; absent in `preview`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
 }
 
-/// The document of `deft schedule simulate`.
+/// JSON output of `deft schedule simulate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulationView {
     pub from: String,
@@ -60,7 +60,7 @@ pub struct SimulationView {
     pub zone: String,
     pub down: Vec<DowntimeView>,
     pub rows: Vec<SimulatedSlot>,
-    /// The number of slots by the word of what becomes of them.
+    /// Number of slots by their simulated result (`what`).
     pub slots: BTreeMap<String, u64>,
 }
 
@@ -71,7 +71,7 @@ pub struct DowntimeView {
     pub to: String,
 }
 
-/// What becomes of a slot, or of several in a row.
+/// Simulated result of one slot, or of several slots in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedSlot {
     pub at: String,
@@ -80,42 +80,42 @@ pub struct SimulatedSlot {
     pub what: String,
     pub late: bool,
     pub slot: String,
-    /// The last of several slots.
+    /// Last slot, if the entry covers several.
     pub until: Option<String>,
     pub count: u64,
     pub reason: Option<String>,
 }
 
-/// The document of `deft remind` and of `deft schedule add`, `pause`, `resume` and `remove`.
+/// JSON output of `deft remind` and of `deft schedule add`, `pause`, `resume` and `remove`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleChange {
     pub skill: String,
-    /// Its name for people.
+    /// Name shown to people.
     pub name: String,
     pub change: ScheduleAction,
-    /// The schedule in a sentence, with its zone; none after it was removed.
+    /// The schedule as a sentence, with its time zone; null if it was removed.
     pub words: Option<String>,
     pub zone: String,
-    /// The next fire.
+    /// Next fire.
     pub next: Option<String>,
-    /// The next fire in words: "tomorrow at 09:00".
+    /// Next fire in words: "tomorrow at 09:00".
     pub next_words: Option<String>,
     pub enabled: bool,
     #[schemars(schema_with = "words_or_null::<DisabledReason>")]
     pub disabled_reason: Option<DisabledReason>,
-    /// Whether a daemon is up, without which nothing fires.
+    /// Whether a daemon is running. Without one, nothing fires.
     pub daemon_running: bool,
 }
 
-/// What became of a schedule.
+/// Change made to a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleAction {
     Set,
     Paused,
     Resumed,
-    /// The skill stays without a schedule.
+    /// The schedule was removed; the skill stays.
     Removed,
-    /// The skill was a reminder, and is gone with its schedule.
+    /// The skill was a reminder and was deleted with its schedule.
     Deleted,
 }

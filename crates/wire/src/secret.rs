@@ -1,11 +1,12 @@
-//! Secrets: which ones the configuration names, where they are, and whether they can be read. Never a value.
+//! Secrets named in the configuration: where they are stored and whether they can be read. Never their
+//! values.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The document of `deft secrets list` and `deft secrets test`.
+/// JSON output of `deft secrets list` and `deft secrets test`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretList {
     /// Whether every secret was found.
@@ -17,17 +18,17 @@ pub struct SecretList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretView {
     pub name: String,
-    /// Where it is, as the configuration writes it.
+    /// Reference to the secret, as written in the configuration.
     pub reference: String,
     pub source: SecretOrigin,
-    /// Settings that name it.
+    /// Settings that use the secret.
     pub used_by: Vec<String>,
     pub ok: bool,
-    /// Why it cannot be read.
+    /// Why the secret cannot be read.
     pub error: Option<String>,
 }
 
-/// What holds a secret.
+/// Where a secret is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretOrigin {
@@ -37,7 +38,7 @@ pub enum SecretOrigin {
 }
 
 impl SecretOrigin {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Keyring => "keyring",
@@ -47,7 +48,7 @@ impl SecretOrigin {
     }
 }
 
-/// The document of `deft secrets set`.
+/// JSON output of `deft secrets set`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretStored {
     /// Always `true`.
@@ -60,7 +61,7 @@ pub struct SecretStored {
     pub warnings: Vec<String>,
 }
 
-/// The document of `deft secrets rm`.
+/// JSON output of `deft secrets rm`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretRemoved {
     /// Always `true`.

@@ -1,4 +1,4 @@
-//! MCP servers: what is configured, what a probe found, and changes to the configuration.
+//! Types for MCP servers: configured servers, probe results, and changes to the configuration.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::words_or_null;
 
-/// The document of `deft mcp list`.
+/// JSON output of `deft mcp list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerList {
     pub servers: Vec<ServerView>,
 }
 
-/// A server and what is known about it without asking it.
+/// A configured server and what is known from earlier connections to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerView {
     pub name: String,
     pub transport: Transport,
-    /// The URL, or the command line for people to recognise.
+    /// URL or command line of the server, for people to recognise it.
     pub target: String,
     pub enabled: bool,
-    /// How many tools it listed when it last answered.
+    /// Number of tools in the last list from the server.
     pub tools: Option<usize>,
     pub listed_at: Option<String>,
     pub protocol: Option<String>,
     pub implementation: Option<String>,
-    /// Why the last attempt to ask it failed, unless it has answered since.
+    /// Why the last connection failed, unless a later one succeeded.
     pub error: Option<String>,
     pub failed_at: Option<String>,
-    /// The sign-in, for a server that was signed in to.
+    /// The sign-in, if a person signed in to the server.
     pub sign_in: Option<SignInView>,
 }
 
@@ -38,12 +38,12 @@ pub struct ServerView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignInView {
     pub state: SignInWord,
-    /// When its token ends.
+    /// When its token expires.
     pub until: Option<String>,
-    /// Whether deft renews it by itself.
+    /// Whether deft renews the token automatically.
     pub renewable: bool,
     pub scopes: Vec<String>,
-    /// The authorization server.
+    /// URL of the authorization server.
     pub issuer: Option<String>,
 }
 
@@ -52,36 +52,36 @@ pub struct SignInView {
 #[serde(rename_all = "snake_case")]
 pub enum SignInWord {
     Valid,
-    /// Its token has ended, and is renewed with the next call.
+    /// The token has expired and is renewed with the next call.
     Renewable,
-    /// Only a new sign-in helps.
+    /// Expired; a new sign-in is needed.
     Ended,
 }
 
-/// The document of `deft mcp login`.
+/// JSON output of `deft mcp login`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignedIn {
     /// Always `true`.
     pub ok: bool,
     pub server: String,
     pub sign_in: SignInView,
-    /// How many tools the server lists.
+    /// Number of tools that the server lists.
     pub tools: Option<usize>,
-    /// Why it could not be asked, if so.
+    /// Why the server could not be asked for its tools.
     pub error: Option<String>,
 }
 
-/// The document of `deft mcp logout`.
+/// JSON output of `deft mcp logout`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignedOut {
     /// Always `true`.
     pub ok: bool,
     pub server: String,
-    /// Whether there was a sign-in.
+    /// Whether a sign-in existed.
     pub removed: bool,
 }
 
-/// How a server is reached.
+/// Transport used to reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -90,7 +90,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -99,29 +99,29 @@ impl Transport {
     }
 }
 
-/// The document of `deft mcp probe`.
+/// JSON output of `deft mcp probe`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeList {
     /// Whether every server answered.
     pub ok: bool,
     pub servers: Vec<ProbeView>,
-    /// Servers that are switched off and were not asked.
+    /// Disabled servers, which were not probed.
     pub disabled: Vec<String>,
 }
 
-/// What connecting to a server showed.
+/// Result of connecting to a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeView {
     pub server: String,
     pub implementation: Option<String>,
     pub protocol: Option<String>,
     pub tools: Vec<String>,
-    /// Tools that cannot be used; left out when there are none.
+    /// Tools that cannot be used; absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled: Vec<UnusableTool>,
-    /// Milliseconds to connect; zero when it was connected already.
+    /// Time to connect, in milliseconds; zero if already connected.
     pub connect: f64,
-    /// Milliseconds of one listing.
+    /// Time to list the tools, in milliseconds.
     pub latency: f64,
     pub error: Option<String>,
     pub hint: Option<String>,
@@ -129,7 +129,7 @@ pub struct ProbeView {
     pub era: Option<ProtocolEra>,
     #[schemars(schema_with = "words_or_null::<FailureClass>")]
     pub class: Option<FailureClass>,
-    /// The sign-in, for a server that was signed in to.
+    /// The sign-in, if a person signed in to the server.
     pub sign_in: Option<SignInView>,
 }
 
@@ -140,17 +140,17 @@ pub struct UnusableTool {
     pub reason: String,
 }
 
-/// How connections to a server begin, which depends on the revision of the protocol.
+/// How connections to a server begin, which depends on the protocol revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolEra {
-    /// With `initialize`, as in all revisions with sessions.
+    /// With `initialize`, in revisions with sessions.
     Initialize,
-    /// With `server/discover`, as in revisions without sessions.
+    /// With `server/discover`, in revisions without sessions.
     Discover,
 }
 
-/// The document of `deft mcp add`.
+/// JSON output of `deft mcp add`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerAdded {
     /// Always `true`.
@@ -161,7 +161,7 @@ pub struct ServerAdded {
     pub warnings: Vec<String>,
 }
 
-/// The document of `deft mcp remove`.
+/// JSON output of `deft mcp remove`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRemoved {
     /// Always `true`.
@@ -170,27 +170,27 @@ pub struct ServerRemoved {
     pub path: String,
 }
 
-/// The document of `deft mcp import`.
+/// JSON output of `deft mcp import`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerImport {
-    /// Whether no entry was refused.
+    /// Whether all entries were accepted.
     pub ok: bool,
     pub dry_run: bool,
     pub path: String,
     pub servers: Vec<ImportedServer>,
 }
 
-/// What happened to one entry of the imported file.
+/// Result of importing one entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedServer {
     pub name: String,
     pub effect: ImportEffect,
-    /// Why it was refused.
+    /// Why the entry was refused.
     pub reason: Option<String>,
     pub warnings: Vec<String>,
 }
 
-/// The effect of importing one entry.
+/// Effect of importing one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportEffect {
@@ -201,7 +201,7 @@ pub enum ImportEffect {
 }
 
 impl ImportEffect {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -211,7 +211,7 @@ impl ImportEffect {
         }
     }
 
-    /// Whether the configuration changes.
+    /// Whether the import of the entry changes the configuration.
     pub fn changes(self) -> bool {
         matches!(self, Self::New | Self::Replaced)
     }

@@ -1,4 +1,4 @@
-//! Settings of `config.toml`: their values, where these come from, and what is wrong with them.
+//! Settings of `config.toml`: their values, origins and problems.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -6,20 +6,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The document of `deft config show`.
+/// JSON output of `deft config show`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingList {
     pub path: String,
     pub settings: Vec<SettingView>,
 }
 
-/// The document of `deft config get` for one setting.
+/// JSON output of `deft config get` for one setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingDocument {
     pub setting: SettingView,
 }
 
-/// The document of `deft config get` for a section.
+/// JSON output of `deft config get` for a section.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingSection {
     pub settings: Vec<SettingView>,
@@ -29,21 +29,21 @@ pub struct SettingSection {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingView {
     pub key: String,
-    /// The value that counts; a secret in plain text is hidden.
+    /// The effective value; a plaintext secret is hidden.
     pub value: Option<Value>,
     pub origin: SettingOrigin,
-    /// The line of the file, if the value comes from there.
+    /// Line in the file, if the value comes from the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The variable, if the value comes from one.
+    /// Environment variable, if the value comes from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
     pub doc: String,
-    /// Whether this version uses it.
+    /// Whether this version of deft uses the setting.
     pub used: bool,
 }
 
-/// Where the value of a setting comes from.
+/// Origin of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingOrigin {
@@ -52,7 +52,7 @@ pub enum SettingOrigin {
     Environment,
 }
 
-/// The document of `deft config set`.
+/// JSON output of `deft config set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingChanged {
     /// Always `true`.
@@ -63,7 +63,7 @@ pub struct SettingChanged {
     pub warnings: Vec<String>,
 }
 
-/// The document of `deft config validate`.
+/// JSON output of `deft config validate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingProblems {
     pub ok: bool,
@@ -72,7 +72,7 @@ pub struct SettingProblems {
     pub problems: Vec<SettingProblem>,
 }
 
-/// One problem of the configuration.
+/// A problem in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingProblem {
     pub message: String,
@@ -81,7 +81,7 @@ pub struct SettingProblem {
     pub variable: Option<String>,
 }
 
-/// The document of `deft config path`.
+/// JSON output of `deft config path`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigPath {
     pub path: String,

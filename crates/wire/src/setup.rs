@@ -1,4 +1,4 @@
-//! What `deft setup` found on a machine, and what it did about it.
+//! Findings and actions of `deft setup`.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -8,36 +8,36 @@ use serde::{Deserialize, Serialize};
 use crate::home::HomeReady;
 use crate::server::ImportedServer;
 
-/// The document of `deft setup --yes`.
+/// JSON output of `deft setup --yes`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SetupReport {
-    /// Whether nothing failed; a machine without a model is no failure.
+    /// Whether no step failed. A machine without a model is not a failure.
     pub ok: bool,
     pub home: HomeReady,
     pub found: SetupFindings,
-    /// The model that agents use, if there is one.
+    /// The model that agents use, if any.
     pub model: Option<SetupModel>,
-    /// Folders that were added to `skills.paths`.
+    /// Folders added to `skills.paths`.
     pub skills: Vec<String>,
     pub servers: Vec<ImportedServer>,
     pub service: Option<ServiceUnit>,
-    /// Commands to try next.
+    /// Suggested next commands.
     pub next: Vec<String>,
 }
 
-/// Everything that can be used or imported.
+/// Everything found that can be used or imported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SetupFindings {
     pub keys: Vec<FoundKey>,
     pub models: Vec<FoundModels>,
     pub skills: Vec<FoundSkills>,
     pub servers: Vec<FoundServers>,
-    /// How many lines of the user's crontab start something.
+    /// Number of lines in the user's crontab that start a program.
     pub crontab: usize,
 }
 
 impl SetupFindings {
-    /// Whether there is nothing to use or to import.
+    /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
             && self.models.is_empty()
@@ -47,65 +47,65 @@ impl SetupFindings {
     }
 }
 
-/// An API key in the environment. The value is not part of it.
+/// An API key in an environment variable, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundKey {
-    /// The provider, as `--provider` takes it.
+    /// Name of the provider, as used with `--provider`.
     pub provider: String,
-    /// The provider for people.
+    /// Name of the provider for people.
     pub title: String,
     pub variable: String,
 }
 
-/// A model server on this machine or in its network.
+/// A model server on this machine or in its local network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundModels {
-    /// The provider, as `--provider` takes it.
+    /// Name of the provider, as used with `--provider`.
     pub provider: String,
-    /// The server for people.
+    /// Name of the server for people.
     pub title: String,
     pub base_url: String,
     pub models: Vec<String>,
 }
 
-/// A folder of skills of another host.
+/// A folder with another host's skills.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundSkills {
-    /// The folder as `skills.paths` would have it.
+    /// Path of the folder, as written to `skills.paths`.
     pub path: String,
     pub skills: usize,
-    /// Whether it belongs to the current folder and not to the user.
+    /// Whether the folder belongs to the current folder instead of the user.
     pub project: bool,
 }
 
-/// A file of another host with MCP servers.
+/// Another host's file with MCP servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundServers {
-    /// The other host, for people.
+    /// Name of the other host, for people.
     pub title: String,
     pub path: String,
     pub servers: Vec<String>,
-    /// Whether it belongs to the current folder and not to the user.
+    /// Whether the file belongs to the current folder instead of the user.
     pub project: bool,
 }
 
-/// The model that agents use after `deft setup`.
+/// The model configured for agents after `deft setup`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SetupModel {
-    /// The name of its section, `[llm.NAME]`.
+    /// Name of its section, `[llm.NAME]`.
     pub name: String,
     pub provider: String,
     pub model: String,
     pub base_url: Option<String>,
-    /// The reference to its key.
+    /// Reference to its API key.
     pub api_key: Option<String>,
     /// Whether the configuration changed.
     pub changed: bool,
-    /// The call that tested it, if one was made.
+    /// Result of the test call, if one was made.
     pub test: Option<ModelTest>,
 }
 
-/// One real call of a model.
+/// Result of a test call to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelTest {
     pub ok: bool,
@@ -114,25 +114,25 @@ pub struct ModelTest {
     pub hint: Option<String>,
 }
 
-/// The unit that starts deft with the computer or the session.
+/// The service unit that starts deft at boot or login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceUnit {
     pub path: String,
     pub effect: UnitEffect,
-    /// The command that starts it.
+    /// Command that starts the unit.
     pub command: String,
     pub started: bool,
-    /// Why it was not started.
+    /// Why the unit was not started.
     pub error: Option<String>,
 }
 
-/// What happened to the file of a unit.
+/// What `deft setup` did with the unit's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnitEffect {
     Written,
-    /// It starts this very program already.
+    /// The file already starts this program.
     Unchanged,
-    /// A person wrote it, so it stays as it is.
+    /// The file was written by a person and was not changed.
     Kept,
 }

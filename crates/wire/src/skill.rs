@@ -1,4 +1,4 @@
-//! A skill as programs see it (contract.md), wherever it was written.
+//! Types of skills (contract.md), for all dialects.
 //!
 //! Keys are printed in the order of the fields. Not here: the parts of a body (`skill_body`).
 
@@ -15,32 +15,32 @@ use crate::skill_body::SkillBody;
 use crate::skill_details::{DetailsView, present};
 use crate::skill_policy::PolicyView;
 
-/// The document of `deft skills list`.
+/// JSON output of `deft skills list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillList {
     pub skills: Vec<SkillView>,
-    /// Skills that MCP servers offer.
+    /// Skills provided by MCP servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remote: Vec<RemoteSkillView>,
-    /// What servers list as skills and cannot be used.
+    /// Entries that servers list as skills but that cannot be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_remote: Vec<RefusedSkillView>,
 }
 
-/// The document of `deft skills show`, and of commands that enable, disable and restore a skill.
+/// JSON output of `deft skills show` and of the commands that enable, disable and restore a skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillDocument {
     pub skill: SkillView,
 }
 
-/// The document of `deft skills delete`.
+/// JSON output of `deft skills delete`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeletedSkill {
-    /// The id of the skill.
+    /// Id of the skill.
     pub deleted: String,
 }
 
-/// A skill of a file, or one as the store holds it.
+/// A skill from a file or from the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SkillView {
@@ -48,7 +48,7 @@ pub enum SkillView {
     File(Box<FileSkill>),
 }
 
-/// Where a skill was written.
+/// Where a skill is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -56,25 +56,25 @@ pub enum Origin {
     Record,
 }
 
-/// What makes a skill fire.
+/// Trigger of a skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TriggerView {
     #[serde(rename = "type")]
     #[schemars(schema_with = "words::<Trigger>")]
     pub kind: Trigger,
-    /// `trigger_config` as it was written.
+    /// `trigger_config` as written.
     pub config: Option<Value>,
-    /// The trigger in a sentence.
+    /// The trigger as a sentence.
     pub words: Option<String>,
-    /// The next fires, in the zone of the skill.
+    /// Next fires, in the time zone of the skill.
     pub next: Vec<String>,
 }
 
-/// A skill of a file.
+/// A skill defined in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSkill {
     pub id: String,
-    /// The number of its row; none if the store does not know the skill yet.
+    /// Number of its row; null if the skill is not in the store yet.
     pub record_id: Option<i64>,
     pub agent_id: String,
     pub name: String,
@@ -96,32 +96,32 @@ pub struct FileSkill {
     pub keywords: Vec<String>,
     pub tags: Vec<String>,
     pub required_tools: Vec<String>,
-    /// Required tools that no server is known to provide.
+    /// Required tools that no connected server provides.
     pub missing_tools: Vec<String>,
     pub last_run_at: Option<String>,
     pub last_run_status: Option<String>,
     pub last_run_summary: Option<String>,
-    /// Everything that listings leave out.
+    /// Fields that are omitted in lists.
     #[serde(flatten)]
     pub details: Option<FileDetails>,
-    /// The number of the record that has the same name, so that the file does not fire.
+    /// Number of a record with the same name, which keeps the file from firing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clashes_with: Option<i64>,
-    /// Present if the store knows the skill.
+    /// Failures and backoff; present if the skill is in the store.
     #[serde(flatten)]
     pub standing: Option<SkillStanding>,
-    /// Present if tools changed the skill.
+    /// Changes by tools; present if there are any.
     #[serde(flatten)]
     pub change: Option<SkillChange>,
-    /// Why its command cannot be run now.
+    /// Why the command of the skill cannot be run now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
-    /// Unknown tools and wrong arguments.
+    /// Warnings about unknown tools and wrong arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// The fields of a skill of a file that listings leave out.
+/// Fields of a skill from a file that are omitted in lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDetails {
     #[serde(flatten)]
@@ -131,41 +131,41 @@ pub struct FileDetails {
     pub compatibility: Option<String>,
     pub allowed_tools: Option<Value>,
     pub metadata: Object,
-    /// Keys that deft does not read.
+    /// Keys in the file that deft does not use.
     pub extra: Object,
     pub max_steps: u32,
     #[serde(default, skip_serializing_if = "PolicyView::is_empty")]
     pub policy: PolicyView,
-    /// The files beside the one that defines the skill.
+    /// Other files of the skill, besides the one that defines it.
     pub files: Vec<SiblingView>,
     pub body: Option<SkillBody>,
 }
 
-/// A file that belongs to a skill.
+/// Another file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SiblingView {
     pub path: String,
     pub size: u64,
-    /// Absent for a file that is too large to be read.
+    /// SHA-256 of the file; null if it is too large to be read.
     pub sha256: Option<String>,
 }
 
-/// How often a skill failed in a row, and until when it backs off.
+/// Failures in a row of a skill, and the end of its backoff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillStanding {
     pub failures: u32,
     pub backoff_until: Option<String>,
 }
 
-/// What tools changed about a skill of a file.
+/// Changes that tools made to a skill with a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillChange {
     pub changed_fields: Vec<String>,
-    /// The agent whose rights the skill has since; none for a person.
+    /// Agent whose rights apply to the skill since the change; null if a person changed it.
     pub changed_by: Option<String>,
 }
 
-/// A skill as the store holds it: with all columns of the seeds (S0.62) and those of the contract.
+/// A skill as stored: all columns of the seeds (S0.62) and of the contract.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredSkill {
     pub id: String,
@@ -188,7 +188,7 @@ pub struct StoredSkill {
     pub trigger: TriggerView,
     pub instructions: Option<String>,
     pub required_tools: Vec<String>,
-    /// Unknown if the content of the skill cannot be read.
+    /// Required tools that no connected server provides; null if the skill's content cannot be read.
     pub missing_tools: Option<Vec<String>>,
     pub execution_plan: Option<Value>,
     /// The rights of the agent that stored it; absent if a person did.
@@ -210,10 +210,10 @@ pub struct StoredSkill {
     pub updated_at: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Present if one of its fields is.
+    /// Descriptive fields; present if at least one is set.
     #[serde(flatten, deserialize_with = "present")]
     pub described: Option<DetailsView>,
-    /// What a person has allowed this revision; present if an agent stored the skill.
+    /// Operations that a person approved for this revision; present if an agent stored the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<Vec<String>>,
 }
@@ -222,13 +222,14 @@ pub struct StoredSkill {
 mod tests {
     use super::*;
 
-    /// A skill of a file with everything in it, key by key as programs read it. `§` are its descriptive fields.
+    /// A skill from a file with all keys, in the order that programs read. `§` stands for the descriptive
+    /// fields.
     const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,§,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"policy":{"timeout":90},"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
 
-    /// A skill of a file in a listing that the store does not know.
+    /// A skill from a file in a list, not yet in the store.
     const LISTED: &str = r#"{"id":"brief","record_id":null,"agent_id":"default","name":"brief","description":"Brief","domain":null,"tier":"agent","role":"playbook","dialect":"agentskills","origin":"file","path":"/s/brief/SKILL.md","revision":"b2","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"schedule":"0 9 * * *"},"words":"daily at 09:00","next":["2026-01-01T09:00:00+00:00"]},"keywords":["brief"],"tags":[],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null}"#;
 
-    /// A record that an agent stored.
+    /// A record stored by an agent.
     const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"instructions":null,"required_tools":["log"],"missing_tools":[],"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"policy":{"timeout":90},"failures":0,"backoff_until":null,"last_run_at":null,"last_run_status":null,"last_run_summary":null,"last_notified_at":null,"created_at":"2026-01-01T09:00:00+00:00","updated_at":"2026-01-01T09:00:00+00:00","grants":["call `log`"]}"#;
 
     #[test]
@@ -251,7 +252,7 @@ mod tests {
         }
     }
 
-    /// A JSON object without its braces.
+    /// Returns the JSON object of `details` without its braces.
     fn fields(details: &DetailsView) -> String {
         let text = serde_json::to_string(details).unwrap();
         text.trim_matches(['{', '}']).to_owned()

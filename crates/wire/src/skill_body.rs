@@ -1,4 +1,4 @@
-//! What a skill of a file does, as programs see it.
+//! Bodies of skills from files.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::schema::words;
 
-/// What a skill does.
+/// Body of a skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SkillBody {
@@ -20,7 +20,7 @@ pub enum SkillBody {
         sections: Vec<SectionView>,
         text: String,
     },
-    /// Steps, and what goes in and out.
+    /// Steps with inputs and outputs.
     Workflow {
         inputs: Vec<InputView>,
         steps: Vec<StepView>,
@@ -29,11 +29,11 @@ pub enum SkillBody {
     },
     /// One tool call.
     Call { tool: String, args: Value },
-    /// Prose for a model.
+    /// Instructions for a model.
     Text { text: String },
 }
 
-/// What a flag takes.
+/// Kind of value that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlagTakes {
@@ -51,12 +51,12 @@ pub struct FlagView {
     pub description: String,
     pub required: bool,
     pub takes: FlagTakes,
-    /// The values of a closed set.
+    /// Allowed values, if the set is closed.
     pub values: Option<Vec<String>>,
     pub default: Vec<String>,
 }
 
-/// A heading of a man page, with the range of its text in bytes.
+/// A section of a man page; `start` and `end` are byte offsets of its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SectionView {
     pub title: String,
@@ -65,7 +65,7 @@ pub struct SectionView {
     pub end: usize,
 }
 
-/// A parameter of a workflow.
+/// An input of a workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InputView {
     pub name: String,
@@ -95,7 +95,7 @@ pub struct StepView {
     pub output: Option<String>,
 }
 
-/// A question before a step.
+/// An approval asked before a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfirmationView {
     pub step: String,

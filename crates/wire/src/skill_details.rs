@@ -1,4 +1,4 @@
-//! The descriptive fields of a skill as programs and people see them. Tags are apart, because listings have them too.
+//! Descriptive fields of a skill. Tags are separate, because lists have them too.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -6,7 +6,7 @@ use deft_model::Details;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The descriptive fields of a skill of a file or a record.
+/// Descriptive fields of a skill from a file or of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DetailsView {
     pub author: Option<String>,
@@ -16,7 +16,7 @@ pub struct DetailsView {
 
 impl From<Details> for DetailsView {
     fn from(details: Details) -> Self {
-        // Written out, so that a new field does not compile before it is shown.
+        // Destructured, so that a new field does not compile until it is shown.
         let Details {
             tags: _,
             author,
@@ -32,7 +32,7 @@ impl From<Details> for DetailsView {
 }
 
 impl DetailsView {
-    /// The fields with the words that people see before them.
+    /// Returns the fields with their labels for people.
     pub fn texts(&self) -> Vec<(&'static str, Option<&String>)> {
         let Self {
             author,
@@ -47,7 +47,7 @@ impl DetailsView {
     }
 }
 
-/// The fields, where one of them is present.
+/// Deserializes the fields; returns `None` if all of them are absent.
 pub(crate) fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DetailsView>, D::Error> {
     let details = DetailsView::deserialize(from)?;
     Ok((details != DetailsView::default()).then_some(details))

@@ -1,4 +1,4 @@
-//! The documents of commands that write, read and follow skill files.
+//! JSON output of commands that write, read and watch skill files.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -6,61 +6,61 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The document of `deft` alone.
+/// JSON output of `deft` without arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overview {
     pub home: String,
     pub skills: usize,
     pub broken: usize,
-    /// How many models are configured.
+    /// Number of configured models.
     pub models: usize,
 }
 
-/// The document of `deft skills new`.
+/// JSON output of `deft skills new`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedSkill {
     pub ok: bool,
     pub path: String,
 }
 
-/// The document of `deft skills import`.
+/// JSON output of `deft skills import`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportReport {
     pub ok: bool,
     pub dry_run: bool,
-    /// Skills that were imported, or would be.
+    /// Skills that were imported, or would be in a dry run.
     pub skills: Vec<String>,
     pub unchanged: Vec<String>,
     pub kept: Vec<String>,
     pub files: Vec<ImportedFile>,
     pub refused: Vec<RefusedFile>,
     pub also_defined: Vec<AlsoDefined>,
-    /// Every skill and agent that was found and not refused.
+    /// All skills and agents that were found and not refused.
     #[serde(default)]
     pub items: Vec<ImportItem>,
-    /// Agents that were imported, or would be.
+    /// Agents that were imported, or would be in a dry run.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// Nodes of workflows of other programs that no step can do.
+    /// Nodes of other programs' workflows that cannot be expressed as steps.
     #[serde(default)]
     pub unmapped: Vec<UnmappedNode>,
 }
 
-/// A skill or an agent, and what the import does to it.
+/// A skill or an agent, and the effect of the import on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportItem {
     pub id: String,
     pub kind: ImportKind,
     pub effect: ImportEffect,
-    /// How many files it has.
+    /// Number of its files.
     pub files: usize,
-    /// Whether it fires only after `deft skills enable`.
+    /// Whether the skill fires only after `deft skills enable`.
     pub disabled: bool,
-    /// What is different from its source: settings that are not kept, and what to know before it runs.
+    /// Differences from the source: settings that are not kept, and things to know before it runs.
     pub notes: Vec<String>,
 }
 
-/// The form of an imported skill.
+/// Kind of an imported item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportKind {
@@ -73,7 +73,7 @@ pub enum ImportKind {
 }
 
 impl ImportKind {
-    /// The word that is printed.
+    /// Returns the name that is printed.
     pub fn word(self) -> &'static str {
         match self {
             Self::Skill => "skill",
@@ -86,10 +86,10 @@ impl ImportKind {
     }
 }
 
-/// A node of a workflow of another program that keeps the whole workflow from being imported.
+/// A node that prevents the import of another program's workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnmappedNode {
-    /// The file of the workflow.
+    /// File of the workflow.
     pub path: String,
     pub node: String,
     #[serde(rename = "type")]
@@ -97,14 +97,14 @@ pub struct UnmappedNode {
     pub reason: String,
 }
 
-/// A file of the home, and what the import does to it.
+/// A file of the home, and the effect of the import on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedFile {
     pub path: String,
     pub effect: ImportEffect,
 }
 
-/// What an import does to a file.
+/// Effect of an import on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportEffect {
@@ -117,7 +117,7 @@ pub enum ImportEffect {
 }
 
 impl ImportEffect {
-    /// The word that is printed.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -130,36 +130,36 @@ impl ImportEffect {
     }
 }
 
-/// A file that is left out, and why.
+/// A file that was left out, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedFile {
     pub path: String,
     pub reason: String,
 }
 
-/// Another file of the home that defines an imported skill.
+/// Another file of the home that also defines an imported skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AlsoDefined {
     pub skill: String,
     pub path: String,
 }
 
-/// The document of `deft skills export --to DIR`.
+/// JSON output of `deft skills export --to DIR`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WrittenExport {
     pub files: Vec<String>,
     pub lost: Vec<LostParts>,
     pub refused: Vec<RefusedFile>,
     pub ok: bool,
-    /// Command files of editors that are not needed any more; left out when there are none.
+    /// Editor command files that are no longer needed; absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
-    /// Whether nothing was written; left out otherwise.
+    /// Whether this was a dry run; absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// The document of `deft skills export` without a folder.
+/// JSON output of `deft skills export` without a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrintedExport {
     pub files: Vec<ExportedFile>,
@@ -169,7 +169,7 @@ pub struct PrintedExport {
     pub hint: Option<String>,
 }
 
-/// A file in a document, which has no place for bytes.
+/// An exported file. Binary files have no content, because JSON cannot hold bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExportedFile {
     pub path: String,
@@ -179,7 +179,7 @@ pub struct ExportedFile {
     pub binary: Option<BinaryFile>,
 }
 
-/// What is known of a file that is not text.
+/// Properties of a binary file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BinaryFile {
     /// Always `true`.
@@ -187,14 +187,14 @@ pub struct BinaryFile {
     pub size: usize,
 }
 
-/// The parts of a skill that the other dialect cannot hold.
+/// Parts of a skill that the target dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostParts {
     pub skill: String,
     pub what: Vec<String>,
 }
 
-/// The document of `deft skills prompt`.
+/// JSON output of `deft skills prompt`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillPrompt {
     pub text: String,
@@ -202,7 +202,7 @@ pub struct SkillPrompt {
     pub left_out: Vec<String>,
 }
 
-/// The `skill` tool as a model is offered it: the document of `deft skills prompt --format tool`.
+/// JSON output of `deft skills prompt --format tool`: the `skill` tool as it is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillTool {
     pub name: String,
@@ -215,7 +215,7 @@ pub struct SkillTool {
 #[serde(transparent)]
 pub struct SchemaDocument(pub Value);
 
-/// A change of the skills on disk: a line of `deft skills watch --json`.
+/// A change of the skills on disk: one line of `deft skills watch --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FileEvent {
@@ -235,7 +235,7 @@ pub enum FileEvent {
     },
     Broken {
         path: String,
-        /// The skill that stays in use as it was before.
+        /// Id of the skill whose last good version stays in use.
         kept: Option<String>,
         reason: String,
     },

@@ -1,20 +1,20 @@
-//! How a skill may run, as programs and people see it: the fields that the skill sets, by their names in files.
+//! Policy of a skill, with the field names used in files. Only fields that the skill sets are present.
 
 use deft_model::{Object, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The fields of a skill that say how it may run and differ from their defaults, but for those that the skill shows
-/// under keys of their own. A new field of the policy is here as soon as `Policy::entries` has it.
+/// Policy fields that differ from their defaults, without the fields that the skill shows under separate
+/// keys. A new field of `Policy` appears here as soon as `Policy::entries` returns it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PolicyView(pub Object);
 
-/// Fields that a skill of a file has under keys of their own.
+/// Policy fields that a skill from a file shows under separate keys.
 const OF_FILES: &[&str] = &["enabled", "agent_id", "max_steps"];
 
-/// Fields that a stored skill has under keys of their own.
+/// Policy fields that a stored skill shows under separate keys.
 const OF_RECORDS: &[&str] = &[
     "enabled",
     "agent_id",
@@ -24,12 +24,12 @@ const OF_RECORDS: &[&str] = &[
 ];
 
 impl PolicyView {
-    /// The fields that a skill of a file does not have elsewhere.
+    /// Selects the fields that a skill from a file does not show elsewhere.
     pub fn for_file(policy: &Policy) -> Self {
         Self::without(OF_FILES, policy)
     }
 
-    /// The fields that a stored skill does not have elsewhere.
+    /// Selects the fields that a stored skill does not show elsewhere.
     pub fn for_record(policy: &Policy) -> Self {
         Self::without(OF_RECORDS, policy)
     }
@@ -44,19 +44,19 @@ impl PolicyView {
         )
     }
 
-    /// Whether the skill sets none of them.
+    /// Whether the skill sets none of these fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The fields for people, with their keys before them.
+    /// Returns the keys and values as text for people.
     pub fn texts(&self) -> impl Iterator<Item = (&str, String)> {
         let fields = self.0.iter();
         fields.map(|(key, value)| (key.as_str(), text(value)))
     }
 }
 
-/// A value in a line: a list of mappings is counted.
+/// Formats a value on one line. Of a list with mappings, only the number of entries is shown.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,5 @@
-//! Figures for dashboards: outcomes, spending, error rates of tools, planned slots, and revisions of a skill.
+//! Statistics for dashboards: outcomes, spending, error rates of tools, planned slots, and revisions of a
+//! skill.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -9,44 +10,44 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many days to count.
+/// Query parameter for the number of days to count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DaysQuery {
-    /// Up to 366, today included; 30 if it is not given.
+    /// Number of days, up to 366, including today. Default: 30.
     #[schemars(range(min = 1, max = 366))]
     pub days: Option<u32>,
 }
 
-/// How runs ended, by skill.
+/// Outcomes of runs, by skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeStats {
-    /// The first day, in the zone of deft.
+    /// First day, in the time zone of deft.
     pub from: String,
-    /// Today.
+    /// Last day: today.
     pub to: String,
     pub skills: Vec<SkillOutcomes>,
 }
 
-/// How the runs of a skill ended.
+/// Outcomes of a skill's runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillOutcomes {
     pub skill: String,
     pub runs: u64,
-    /// Runs by outcome; those that are not over have none.
+    /// Number of runs by outcome. Runs that have not ended have no outcome.
     pub outcomes: BTreeMap<String, u64>,
     /// Days with runs, oldest first.
     pub days: Vec<DayOutcomes>,
 }
 
-/// How the runs of a day ended.
+/// Outcomes of one day's runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DayOutcomes {
     pub day: String,
     pub outcomes: BTreeMap<String, u64>,
 }
 
-/// What models cost, by day.
+/// Cost of models, by day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpendStats {
     pub from: String,
@@ -55,15 +56,15 @@ pub struct SpendStats {
     pub days: Vec<DaySpend>,
 }
 
-/// What models cost on a day.
+/// Cost of models on one day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DaySpend {
     pub day: String,
-    /// Everything, and then each skill and agent; do not add these up.
+    /// The total, followed by each skill and agent. Do not sum these: the total contains the others.
     pub scopes: Vec<ScopeSpend>,
 }
 
-/// What a skill, an agent or everything cost.
+/// Usage and cost of a skill, of an agent, or in total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScopeSpend {
     #[schemars(with = "String")]
@@ -75,64 +76,64 @@ pub struct ScopeSpend {
     pub cost_usd: Usd,
 }
 
-/// How many events to read.
+/// Query parameter for the number of events to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolStatsQuery {
-    /// So many of the newest events are read, up to 200000; 20000 if it is not given.
+    /// Number of newest events to read, up to 200000. Default: 20000.
     #[schemars(range(min = 1, max = 200_000))]
     pub events: Option<u32>,
 }
 
-/// How often calls of tools failed, as the newest events tell.
+/// Error rates of tools, computed from the newest events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolStats {
-    /// When the first of the calls ended that are counted; null if there were none.
+    /// When the oldest counted call ended; null if no call was counted.
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
-    /// How many events were read.
+    /// Number of events read.
     pub events: u64,
-    /// Whether these are all events that are stored. Otherwise there are older calls, which are not counted.
+    /// Whether all stored events were read. If false, older calls were not counted.
     pub complete: bool,
-    /// The most failures first.
+    /// Tools, those with the most failures first.
     pub tools: Vec<ToolFailures>,
 }
 
-/// How often calls of a tool failed.
+/// Calls and failures of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolFailures {
     pub tool: String,
     pub calls: u64,
     pub errors: u64,
-    /// `errors` of `calls`, from 0 to 1.
+    /// `errors` divided by `calls`, from 0 to 1.
     pub error_rate: f64,
-    /// Failures by class.
+    /// Number of failures by class.
     pub classes: BTreeMap<String, u64>,
     pub last_error: Option<String>,
     #[schemars(with = "Option<String>")]
     pub last_error_at: Option<Timestamp>,
 }
 
-/// Which planned slots.
+/// Query parameters for listing planned slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SlotQuery {
-    /// Now if it is not given.
+    /// Start of the period. Default: now.
     pub from: Option<String>,
-    /// A day after `from` if it is not given.
+    /// End of the period. Default: one day after `from`.
     pub to: Option<String>,
-    /// The most slots, up to 1000; 100 if it is not given.
+    /// Maximum number of slots, up to 1000. Default: 100.
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<u32>,
 }
 
-/// Planned slots, the earliest first.
+/// Planned slots, earliest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlotList {
     pub from: String,
     pub to: String,
     pub slots: Vec<SlotView>,
-    /// Whether there are more slots before `to`.
+    /// Whether the period contains more slots than are listed.
     pub more: bool,
 }
 
@@ -143,7 +144,7 @@ pub struct SlotView {
     pub at: String,
 }
 
-/// The revisions of a skill that deft has stored, the latest first.
+/// Stored revisions of a skill, latest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionList {
     pub skill: String,
@@ -163,15 +164,15 @@ pub struct RevisionView {
     pub last_run_at: Option<Timestamp>,
 }
 
-/// A revision with its text, and its changes.
+/// A revision with its text and its changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionDocument {
     pub skill: String,
     pub revision: String,
-    /// The skill as deft stored it.
+    /// Text of the skill, as stored.
     pub text: String,
-    /// The revision that it is compared with; null for the first one.
+    /// Revision that this one is compared with; null for the first revision.
     pub base: Option<String>,
-    /// The difference to `base`, as a unified diff; null without one.
+    /// Unified diff from `base` to this revision; null if `base` is null.
     pub diff: Option<String>,
 }

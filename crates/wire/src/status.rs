@@ -1,4 +1,4 @@
-//! The state of a home on one screen.
+//! Overview of the state of a home.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -13,51 +13,51 @@ use crate::interruption::StepPosition;
 use crate::listener::ListenerState;
 use crate::schema::words;
 
-/// The document of `deft status`.
+/// JSON output of `deft status`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusView {
-    /// Where the home is.
+    /// Path of the home.
     pub home: String,
-    /// Whether the home was set up.
+    /// Whether the home has been created.
     pub home_exists: bool,
     pub skills: usize,
-    /// How many files of skills cannot be read.
+    /// Number of skill files that cannot be read.
     pub broken: usize,
-    /// How many models are configured.
+    /// Number of configured models.
     pub models: usize,
-    /// When this was read.
+    /// When the status was read.
     #[schemars(with = "String")]
     pub at: Timestamp,
     pub zone: String,
     pub daemon: DaemonStatus,
-    /// How many skills fire by a schedule.
+    /// Number of scheduled skills.
     pub scheduled: usize,
-    /// The next fires of different skills, the first one first.
+    /// Next fire of each of the next skills, earliest first.
     pub next: Vec<NextFire>,
     /// Runs that are queued, running or waiting, newest first.
     pub active: Vec<ActiveRun>,
-    /// How many there are in all.
+    /// Total number of these runs.
     pub active_total: u64,
     /// Runs of the last 24 hours that did not succeed, newest first.
     pub failed: Vec<FailedRun>,
     pub failed_total: u64,
-    /// Questions that wait for an answer, oldest first.
+    /// Pending approvals, oldest first.
     pub approvals: Vec<ApprovalView>,
-    /// The day of the spending, in the zone of deft.
+    /// Date of `spending`, in the time zone of deft.
     pub day: String,
-    /// What was used today, and the limits: everything together first, then scopes with a limit.
+    /// Today's usage and limits: the total first, then all scopes that have a limit.
     pub spending: Vec<BudgetScope>,
     pub paused_agents: Vec<PausedAgent>,
 }
 
-/// Whether a daemon is up.
+/// State of the daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonStatus {
     pub running: bool,
     pub pid: Option<u32>,
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
-    /// The API over HTTP, if the daemon serves it.
+    /// State of the HTTP API, if the daemon serves it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api: Option<ListenerState>,
 }
@@ -68,14 +68,14 @@ pub struct NextFire {
     pub skill: String,
     #[schemars(with = "String")]
     pub at: Timestamp,
-    /// The schedule in a sentence.
+    /// The schedule as a sentence.
     pub words: String,
-    /// Whether this is its only fire.
+    /// Whether the skill fires only once.
     #[serde(default)]
     pub once: bool,
 }
 
-/// A run that is not over.
+/// A run that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveRun {
     #[schemars(with = "String")]
@@ -83,12 +83,12 @@ pub struct ActiveRun {
     pub skill: String,
     #[schemars(schema_with = "words::<RunStatus>")]
     pub status: RunStatus,
-    /// When it began, or was queued.
+    /// When the run began or was queued.
     #[schemars(with = "String")]
     pub since: Timestamp,
     pub position: Option<StepPosition>,
     pub waiting_for: Option<String>,
-    /// Whether the process that drove it is gone.
+    /// Whether the process that drove the run has ended.
     pub owner_gone: bool,
 }
 

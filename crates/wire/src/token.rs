@@ -1,4 +1,4 @@
-//! Tokens of the API, and the log of what was done with them.
+//! API tokens, and the audit log of requests made with them.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -6,22 +6,22 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a token allows. Each scope includes those before it.
+/// Rights of a token. Each scope includes the previous ones.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TokenScope {
-    /// Looking.
+    /// Read-only access.
     Read,
-    /// Running skills, calling tools and answering questions.
+    /// Run skills, call tools and answer approvals.
     Run,
-    /// Changing skills, schedules and settings.
+    /// Change skills, schedules and settings.
     Admin,
 }
 
 impl TokenScope {
-    /// Its word.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -31,7 +31,7 @@ impl TokenScope {
     }
 }
 
-/// A token without itself.
+/// A token, without its secret value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenView {
     pub name: String,
@@ -40,41 +40,41 @@ pub struct TokenView {
     pub created_at: Timestamp,
 }
 
-/// The document of `deft tokens list`.
+/// JSON output of `deft tokens list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenList {
     pub tokens: Vec<TokenView>,
 }
 
-/// The document of `deft tokens add`.
+/// JSON output of `deft tokens add`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenAdded {
     pub ok: bool,
     pub name: String,
     pub scope: TokenScope,
-    /// The token itself; it is not stored and cannot be shown again.
+    /// The token's value. It is not stored and cannot be shown again.
     pub token: String,
 }
 
-/// The document of `deft tokens revoke`.
+/// JSON output of `deft tokens revoke`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenRevoked {
     pub ok: bool,
     pub revoked: String,
 }
 
-/// A line of `logs/audit.jsonl`: a request that could change something.
+/// A line of `logs/audit.jsonl`: a request that may have changed something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
     #[schemars(with = "String")]
     pub timestamp: Timestamp,
-    /// The name of the token.
+    /// Name of the token.
     pub who: String,
-    /// The address of the client.
+    /// Address of the client.
     pub from: String,
-    /// The method and the address, without the query.
+    /// Method and path of the request, without the query.
     pub what: String,
-    /// The HTTP status of the reply.
+    /// HTTP status of the response.
     pub status: u16,
     pub request_id: String,
 }

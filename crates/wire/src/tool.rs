@@ -1,4 +1,4 @@
-//! Tools: what there is to call, what a chat asks before it calls one, and what a call returned.
+//! Types for tools: lists, approvals in chats, and results of calls.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -12,34 +12,34 @@ use serde_json::Value;
 
 use crate::schema::{words, words_or_null};
 
-/// The document of `deft tools list`.
+/// JSON output of `deft tools list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolList {
     pub tools: Vec<ToolSummary>,
-    /// Tools that servers list and that cannot be used.
+    /// Tools that servers list but that cannot be used.
     pub disabled: Vec<DisabledTool>,
     /// Enabled servers that have never answered.
     pub not_asked: Vec<String>,
-    /// Servers that did not answer just now.
+    /// Servers that did not answer this time.
     pub failed: Vec<FailedServer>,
 }
 
 /// A tool in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolSummary {
-    /// What a caller may write: the bare name where it is unique.
+    /// Name to call the tool by: the short name if it is unique.
     pub name: String,
     pub full_name: String,
     pub server: String,
     pub title: Option<String>,
     pub description: String,
-    /// What repeating a call would do, if the server says so.
+    /// Effects of repeating a call, if the server declares them.
     #[schemars(schema_with = "words_or_null::<Effects>")]
     pub effects: Option<Effects>,
     pub builtin: bool,
 }
 
-/// A tool that a server lists and that cannot be used.
+/// A tool that a server lists but that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DisabledTool {
     pub server: String,
@@ -57,26 +57,26 @@ pub struct FailedServer {
     pub hint: Option<String>,
 }
 
-/// The document of `deft tools show`.
+/// JSON output of `deft tools show`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolDocument {
     pub tool: ToolView,
 }
 
-/// One tool with everything that is known about it.
+/// A tool with all its details.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolView {
     #[serde(flatten)]
     pub summary: ToolSummary,
-    /// The JSON Schema of its arguments, as the server wrote it.
+    /// JSON Schema of the arguments, as the server wrote it.
     pub input_schema: Value,
-    /// The JSON Schema of its structured result, as the server wrote it.
+    /// JSON Schema of the structured result, as the server wrote it.
     pub output_schema: Option<Value>,
     pub annotations: ToolAnnotations,
     pub approval: ToolApproval,
 }
 
-/// What a server says about the behaviour of a tool, in the words of MCP.
+/// Behaviour hints of a tool, as its server declares them in MCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolAnnotations {
@@ -90,16 +90,16 @@ pub struct ToolAnnotations {
     pub open_world_hint: Option<bool>,
 }
 
-/// What a chat does before it calls a tool.
+/// Approval rules for a tool in chats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolApproval {
     /// Whether a person is asked before each call.
     pub asked_in_chats: bool,
-    /// The `always` of a person, if it holds.
+    /// A person's grant for all calls of the tool, if it is valid.
     pub always: Option<ToolGrant>,
 }
 
-/// A person's `always` for a tool.
+/// A person's grant for all calls of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolGrant {
     pub grant: String,
@@ -108,26 +108,26 @@ pub struct ToolGrant {
     pub granted_at: Timestamp,
 }
 
-/// The document of `deft tools forget`.
+/// JSON output of `deft tools forget`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgottenTools {
-    /// Full names.
+    /// Full names of the tools.
     pub forgotten: Vec<String>,
 }
 
-/// The document of a call that succeeded.
+/// JSON output of a call that succeeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolReply {
     /// Always `true`.
     pub ok: bool,
     pub tool: String,
     pub server: String,
-    /// The result, as the tool returned it.
+    /// Result of the call, as the tool returned it.
     pub value: Value,
     pub duration_ms: u64,
 }
 
-/// The document of a call that failed.
+/// JSON output of a call that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolRefusal {
     /// Always `false`.
@@ -139,19 +139,19 @@ pub struct ToolRefusal {
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolError {
-    /// A stable word: more precise than the class where one exists.
+    /// Stable code, more specific than the class if possible.
     pub code: String,
     #[schemars(schema_with = "words::<FailureClass>")]
     pub class: FailureClass,
     pub message: String,
     pub hint: Option<String>,
-    /// The call may have taken effect all the same.
+    /// Whether the call may have taken effect nevertheless.
     pub in_doubt: bool,
-    /// Nothing was tried, because the tool or its server is missing.
+    /// Whether nothing was called because the tool or its server is missing.
     pub blocked: bool,
 }
 
-/// The overview of all tools that a model gets: the document of `deft tools catalog`.
+/// JSON output of `deft tools catalog`: the overview of all tools that models get.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCatalog {
     /// Always `true`.
@@ -159,7 +159,7 @@ pub struct ToolCatalog {
     pub data: CatalogData,
 }
 
-/// The content of the overview.
+/// Content of the tool overview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogData {
     pub summary: String,
@@ -167,10 +167,10 @@ pub struct CatalogData {
     pub catalog: BTreeMap<String, Vec<CatalogEntry>>,
 }
 
-/// A tool of the overview.
+/// A tool in the overview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogEntry {
     pub name: String,
-    /// The first sentence of its description.
+    /// First sentence of its description.
     pub description: String,
 }

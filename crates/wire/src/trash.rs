@@ -1,4 +1,4 @@
-//! What was deleted and can come back.
+//! Deleted items that can be restored.
 
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrashKind {
-    /// A file of the home, or a folder with a `SKILL.md`.
+    /// A skill file of the home, or a folder with a `SKILL.md`.
     SkillFile,
-    /// A skill that was stored as a record.
+    /// A skill stored as a record.
     SkillRecord,
     Conversation,
     Runs,
 }
 
-/// Something in the trash.
+/// An item in the trash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrashEntry {
     pub id: String,
     pub kind: TrashKind,
-    /// What it was, for people.
+    /// Description of the item, for people.
     pub what: String,
     #[schemars(with = "String")]
     pub deleted_at: Timestamp,
 }
 
-/// The document of `deft undo --list`.
+/// JSON output of `deft undo --list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrashList {
     pub trash: Vec<TrashEntry>,
 }
 
-/// The document of `deft undo`.
+/// JSON output of `deft undo`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoResult {
     pub undone: TrashEntry,

@@ -1,8 +1,8 @@
-//! Codes of documents in plain words, for tables and sentences.
+//! Plain words for codes in JSON, used in tables and sentences.
 
 use deft_model::DisabledReason;
 
-/// Why a skill does not fire, to stand behind "off:" or in brackets.
+/// Returns why a skill is disabled, as text to follow "off:" or to put in brackets.
 pub fn disabled_words(reason: DisabledReason) -> &'static str {
     match reason {
         DisabledReason::User => "by hand",

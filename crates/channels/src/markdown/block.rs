@@ -1,17 +1,17 @@
-//! What a line is, by how it begins.
+//! Kinds of lines, recognised by their first characters.
 
 use super::style::Style;
 
-/// The beginning of a line.
+/// The kind of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum LineStart {
     Blank,
     Fence(Fence),
-    /// A line across.
+    /// A horizontal rule.
     Rule,
     /// A line of a table.
     Table,
-    /// Words, behind so many bytes that are not shown as they are.
+    /// Words. The first `cut` bytes of the line are replaced by `indent` blanks and `mark`.
     Words {
         cut: usize,
         indent: usize,
@@ -20,7 +20,7 @@ pub(super) enum LineStart {
     },
 }
 
-/// Where a block of code began.
+/// The opening fence of a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     mark: char,
@@ -32,7 +32,7 @@ impl Fence {
     fn parse(rest: &str, indent: usize) -> Option<Self> {
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let length = run(rest, mark);
-        // A line such as ```` ```x``` ```` is code within words.
+        // A line such as ```` ```x``` ```` is inline code.
         let inline = mark == '`' && rest[length..].contains('`');
         (length >= 3 && !inline).then_some(Self {
             mark,
@@ -41,7 +41,7 @@ impl Fence {
         })
     }
 
-    /// Whether a line ends the block; none as long as that cannot be known.
+    /// Whether `line` closes the block; `None` if that cannot be known yet.
     pub(super) fn line(self, line: &str, complete: bool) -> Option<bool> {
         let rest = line.trim();
         let marks = run(rest, self.mark);
@@ -52,14 +52,14 @@ impl Fence {
         (!only).then_some(false)
     }
 
-    /// How much of the blanks before a line of code belongs to the block and not to the code.
+    /// Returns how many leading blanks of a code line belong to the indentation of the block.
     pub(super) fn cut(self, line: &str) -> usize {
         run(line, ' ').min(self.indent)
     }
 }
 
 impl LineStart {
-    /// What a line is; none as long as that cannot be known.
+    /// Returns the kind of a line, or `None` if that cannot be known yet.
     pub(super) fn parse(line: &str, complete: bool, styled: bool) -> Option<Self> {
         let indent = run(line, ' ');
         let rest = &line[indent..];
@@ -117,7 +117,7 @@ fn heading(rest: &str, indent: usize, complete: bool) -> Option<LineStart> {
 fn bullet(rest: &str, first: char, indent: usize, complete: bool) -> Option<LineStart> {
     let length = run(rest, first);
     if length == rest.trim_end().len() && first != '+' {
-        // A line across, or something that has only begun.
+        // A horizontal rule, or an incomplete line.
         return match complete {
             true if length >= 3 => Some(LineStart::Rule),
             true => Some(words(indent, indent, "", Style::PLAIN)),
@@ -146,7 +146,7 @@ fn number(rest: &str, indent: usize, complete: bool) -> Option<LineStart> {
     }
 }
 
-/// How many bytes of the text are this ASCII character, from its beginning.
+/// Counts how often the ASCII character `mark` repeats at the start of `text`.
 pub(super) fn run(text: &str, mark: char) -> usize {
     text.chars().take_while(|c| *c == mark).count()
 }

@@ -1,16 +1,16 @@
-//! Marks within a line: emphasis, code, links.
+//! Inline marks: emphasis, code, links.
 //!
-//! A mark counts only together with its other half, which has to come soon; until then the text
-//! waits, and without it the mark is a character like any other.
+//! A mark needs its closing half, which must follow soon. Until that arrives the text is held back; without
+//! it the mark is an ordinary character.
 
 use super::block::run;
 use super::style::Style;
 use super::wrap::Wrap;
 
-/// The most bytes between the halves of a mark. A live reader waits for that many.
+/// Maximum number of bytes between the halves of a mark. A live reader waits for at most this many.
 const REACH: usize = 300;
 
-/// Writes as much of a line as can be decided; says how many bytes that is.
+/// Writes as much of a line as can be decided and returns how many bytes that is.
 pub(super) fn write(
     text: &str,
     before: Option<char>,
@@ -40,7 +40,7 @@ pub(super) fn write(
                 more,
                 length,
             } => {
-                // What stands between two halves is there as a whole.
+                // The text between two halves is complete.
                 write(inner, None, style.with(more), true, out);
                 length
             }
@@ -70,19 +70,19 @@ pub(super) fn write(
     used
 }
 
-/// What stands at the beginning of a text.
+/// The token at the start of a text.
 enum InlineToken<'a> {
-    /// It cannot be known yet.
+    /// Undecided: more text is needed.
     Wait,
-    /// So many bytes without a meaning.
+    /// This many bytes of plain text.
     Plain(usize),
-    /// Something with marks in it.
+    /// Styled text that may contain further marks.
     Span {
         inner: &'a str,
         more: Style,
         length: usize,
     },
-    /// Something without.
+    /// Styled text without further marks.
     Text {
         inner: &'a str,
         more: Style,
@@ -95,7 +95,7 @@ enum InlineToken<'a> {
     },
 }
 
-/// The part in which the other half of a mark has to be.
+/// Returns the prefix of `text` that must contain the closing half of a mark.
 fn reach(text: &str) -> &str {
     let mut end = text.len().min(REACH);
     while !text.is_char_boundary(end) {
@@ -104,7 +104,8 @@ fn reach(text: &str) -> &str {
     &text[..end]
 }
 
-/// What to do without the other half.
+/// Returns the token for a mark without a closing half: plain text if the half cannot follow any more,
+/// otherwise a wait for more text.
 fn missing(text: &str, mark: usize, complete: bool) -> InlineToken<'_> {
     if complete || text.len() >= REACH {
         InlineToken::Plain(mark)

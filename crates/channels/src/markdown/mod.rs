@@ -1,11 +1,12 @@
-//! Markdown on a terminal, written while it arrives.
+//! A streaming markdown renderer for terminals.
 //!
-//! What was written stays: nothing is drawn twice, so nothing flickers. A word is written when it is
-//! over, a mark such as `**` when its other half is there, so the result does not depend on the
-//! pieces in which a text arrives. Lines of a text stay lines; code is left as it is. A table waits until
-//! it is over, because the width of its columns is known only then.
+//! Output is never redrawn, so it does not flicker. A word is written when it is complete, and a mark such as
+//! `**` when its closing half has arrived, so the result does not depend on the pieces in which the text
+//! arrives. Line breaks are kept, and code is left unchanged. A table is held back until it is complete,
+//! because its column widths are known only then.
 //!
-//! Not here: where the text goes. Nothing of it can command a terminal.
+//! Not here: where the output goes. Control characters in the text are escaped, so the text cannot control
+//! the terminal.
 
 mod block;
 mod inline;
@@ -21,35 +22,35 @@ use wrap::Wrap;
 
 use deft_model::visible_after;
 
-/// A text on its way to a terminal.
+/// A renderer of one text, which may arrive in pieces.
 pub struct Renderer {
-    /// False for plain text: marks are shown as they were written.
+    /// Whether marks become styles. If false, they are printed as written.
     styled: bool,
-    /// The width of the terminal.
+    /// Width of the terminal in columns; `None` disables wrapping.
     width: Option<usize>,
     out: Wrap,
-    /// What of the current line is not written yet.
+    /// The part of the current line that has not been written yet.
     line: String,
-    /// The character before that.
+    /// The last character before `line`.
     before: Option<char>,
-    /// The last character that was pushed.
+    /// The last character of the input so far.
     last: Option<char>,
     state: State,
-    /// A blank line is owed before the next one.
+    /// Whether a blank line must precede the next line.
     blank: bool,
-    /// Something was written.
+    /// Whether anything has been written.
     begun: bool,
-    /// Lines of a table that is not over; none where tables stay as they are, because characters have no
-    /// fixed width.
+    /// Lines of an incomplete table. If `None`, tables are printed unchanged: without styles, or where
+    /// characters have no fixed width.
     table: Option<Vec<String>>,
 }
 
 enum State {
-    /// A line begins.
+    /// At the beginning of a line.
     Start,
-    /// In a line with words, all of them in a style.
+    /// In a line of words; all of them have this style.
     Words(Style),
-    /// In a line that is left as it is.
+    /// In a line that is printed unchanged.
     Raw,
     /// In a line of a table.
     TableLine,
@@ -60,7 +61,8 @@ enum State {
 }
 
 impl Renderer {
-    /// A text in styles, or as it is; as wide as the terminal, if there is one.
+    /// Creates a renderer. `styled` turns marks into terminal styles; `width` is the width of the terminal in
+    /// columns, or `None` for no wrapping.
     pub fn new(styled: bool, width: Option<usize>) -> Self {
         Self {
             styled,
@@ -76,7 +78,7 @@ impl Renderer {
         }
     }
 
-    /// Takes more of the text, and gives what can be written of it.
+    /// Adds `text` and returns the output that is complete so far.
     pub fn push(&mut self, text: &str) -> String {
         let text = text.replace('\r', "");
         let shown = visible_after(self.last, &text);
@@ -89,7 +91,7 @@ impl Renderer {
         self.out.take()
     }
 
-    /// Gives what is left, and ends the line.
+    /// Ends the current line and returns the remaining output.
     pub fn finish(&mut self) -> String {
         let open = match &self.state {
             State::Start | State::Code(_) => !self.line.is_empty(),
@@ -104,8 +106,8 @@ impl Renderer {
         self.out.take()
     }
 
-    /// A whole text without marks and without styles, for channels that show neither. Everything else is as
-    /// on a terminal: a text cannot begin an escape sequence, so all of them are deft's.
+    /// Renders a whole text without marks and styles, for channels that support neither. Escape sequences in
+    /// the input are made visible, so all sequences in the output are deft's own and can be removed.
     pub fn plain(text: &str) -> String {
         let mut renderer = Self::new(true, None);
         renderer.table = None;
@@ -119,7 +121,7 @@ impl Renderer {
         out
     }
 
-    /// The whole of a text at once.
+    /// Renders a whole text at once.
     pub fn whole(text: &str, styled: bool, width: Option<usize>) -> String {
         let mut renderer = Self::new(styled, width);
         let mut out = renderer.push(text);
@@ -127,18 +129,18 @@ impl Renderer {
         out
     }
 
-    /// Whether a line is begun and not ended.
+    /// Whether the output ends in the middle of a line.
     pub fn is_midline(&self) -> bool {
         self.out.is_midline()
     }
 
-    /// Whether lines are held back until a table is over.
+    /// Whether lines are held back until a table is complete.
     pub fn is_holding(&self) -> bool {
         let lines = self.table.as_ref().map_or(0, Vec::len);
         lines > 0 || matches!(self.state, State::TableLine)
     }
 
-    /// Writes what can be written of the line; all of it if it is complete.
+    /// Writes as much of the line as can be decided, or all of it if it is `complete`.
     fn advance(&mut self, complete: bool) {
         if matches!(self.state, State::Start | State::Code(_)) {
             self.open(complete);
@@ -183,7 +185,7 @@ impl Renderer {
         }
     }
 
-    /// Decides what a line is, as soon as that can be known.
+    /// Decides what kind of line this is, as soon as that can be known.
     fn open(&mut self, complete: bool) {
         if let State::Code(fence) = &self.state {
             match fence.line(&self.line, complete) {
@@ -251,7 +253,7 @@ impl Renderer {
         }
     }
 
-    /// Writes a table that is over; lines that are none as they are.
+    /// Writes a complete table. Lines that form no table are printed unchanged.
     fn end_table(&mut self) {
         let lines = self.table.as_mut().map(std::mem::take);
         let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
@@ -271,7 +273,7 @@ impl Renderer {
         self.state = State::Start;
     }
 
-    /// Writes the blank line that is owed.
+    /// Writes the pending blank line, if any.
     fn owe(&mut self) {
         if std::mem::take(&mut self.blank) {
             self.out.end_line();

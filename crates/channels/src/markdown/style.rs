@@ -1,6 +1,6 @@
-//! How words look.
+//! Text styles.
 
-/// A set of attributes.
+/// A set of text attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style(u8);
 
@@ -12,7 +12,7 @@ impl Style {
     pub(super) const LINK: Self = Self(8);
     pub(super) const DIM: Self = Self(16);
 
-    /// Each attribute and its number in the language of terminals.
+    /// Each attribute and its parameter in a terminal escape sequence.
     const CODES: [(Self, &'static str); 5] = [
         (Self::BOLD, ";1"),
         (Self::DIM, ";2"),
@@ -21,12 +21,12 @@ impl Style {
         (Self::CODE, ";36"),
     ];
 
-    /// Both together.
+    /// Returns the union of both styles.
     pub(super) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What makes a terminal write so, whatever it did before.
+    /// Returns the escape sequence that switches a terminal to this style, whatever its current style.
     pub(super) fn sequence(self) -> String {
         let mut sequence = "\x1b[0".to_owned();
         for (style, code) in Self::CODES {

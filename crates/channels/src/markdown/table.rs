@@ -1,6 +1,6 @@
-//! Tables: columns of the width that a terminal has, cells wrapped on words.
+//! Rendering of tables: columns fit the width of the terminal, cells wrap on words.
 //!
-//! A table is known as a whole before any of it is written, because its last row may have the widest cell.
+//! A table is rendered only when it is complete, because its last row may have the widest cell.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -8,13 +8,13 @@ use super::inline;
 use super::style::Style;
 use super::wrap::Wrap;
 
-/// The blanks between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 
-/// The narrowest column that can be read.
+/// Width of the narrowest readable column.
 const NARROWEST: usize = 4;
 
-/// Where the text of a column stands.
+/// Alignment of the text in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Align {
     Left,
@@ -22,7 +22,8 @@ enum Align {
     Center,
 }
 
-/// The lines of a table as text for a terminal; none if they are no table, or there is no room for one.
+/// Renders the lines of a table. Returns `None` if they are not a table or if it does not fit into `width`
+/// columns.
 pub(super) fn render(lines: &[String], width: Option<usize>) -> Option<String> {
     let [head, rule, body @ ..] = lines else {
         return None;
@@ -57,7 +58,7 @@ pub(super) fn render(lines: &[String], width: Option<usize>) -> Option<String> {
     Some(out)
 }
 
-/// The alignments of the line below the head, such as `|:--|--:|`.
+/// Parses the alignments in the line below the head, such as `|:--|--:|`.
 fn alignments(rule: &str) -> Option<Vec<Align>> {
     let align = |cell: &String| {
         let (left, right) = (cell.starts_with(':'), cell.ends_with(':'));
@@ -72,7 +73,7 @@ fn alignments(rule: &str) -> Option<Vec<Align>> {
     cells(rule).iter().map(align).collect()
 }
 
-/// The cells of a line. A bar within code or behind a backslash is text.
+/// Splits a line into cells. A bar inside code or after a backslash is text.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
@@ -82,7 +83,7 @@ fn cells(line: &str) -> Vec<String> {
         let last = cells.len() - 1;
         match c {
             '|' if escaped => {
-                // The backslash was there for the bar only.
+                // The backslash only escapes the bar.
                 cells[last].pop();
                 cells[last].push(c);
             }
@@ -98,7 +99,8 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// The widths of the columns: as wide as their cells, the widest ones narrower where there is no room.
+/// Returns the widths of the columns: those of their widest cells, with the widest columns narrowed until the
+/// table fits. `None` if columns would become unreadable.
 fn widths(rows: &[Vec<String>], most: Option<usize>) -> Option<Vec<usize>> {
     let columns = rows.first()?.len();
     let widest = |column: usize| {
@@ -153,7 +155,7 @@ fn write_row(row: &[String], widths: &[usize], aligns: &[Align], style: Style, o
     }
 }
 
-/// A cell with its marks as styles, in lines of a width.
+/// Renders a cell with styles, wrapped to `width`.
 fn shown(cell: &str, width: Option<usize>, style: Style) -> String {
     let mut wrap = width.map_or_else(|| Wrap::new(None), Wrap::narrow);
     inline::write(cell, None, style, true, &mut wrap);
@@ -161,7 +163,7 @@ fn shown(cell: &str, width: Option<usize>, style: Style) -> String {
     wrap.take()
 }
 
-/// How many columns a text takes, without its styles.
+/// Returns how many terminal columns `text` takes, without its escape sequences.
 fn visible_width(text: &str) -> usize {
     let mut pieces = text.trim_end_matches('\n').split('\x1b');
     let first = pieces.next().unwrap_or_default().width();

@@ -1,9 +1,8 @@
-//! Texts as data: what is written on a terminal, and that it is the same in whatever pieces the
-//! text arrives.
+//! Texts with their expected output, which must not depend on the pieces in which a text arrives.
 
 use super::Renderer;
 
-/// Styles as tags, so that a case can be read.
+/// Replaces escape sequences by tags, for readable cases.
 fn shown(out: &str) -> String {
     [
         ("\x1b[0m", "</>"),
@@ -75,9 +74,9 @@ const STYLED: &[(&str, &str)] = &[
         "so:\n\n| a | **b** |\n|---|---|\n| one | `x \\| y` |\nafter",
         "so:\n\n<b>a</>    <b>b</>\n<dim>───  ─────</>\none  <code>x | y</>\nafter\n",
     ),
-    // Without a line below the head it is no table.
+    // Without a line of dashes below the head it is no table.
     ("| a | b |\n| c | d |\n", "| a | b |\n| c | d |\n"),
-    // Nothing of a text commands the terminal.
+    // Control characters of a text are escaped.
     (
         "\x1b[31mred\x07\r\n\u{202e}x",
         "\\x1b[31mred\\x07\n\\u{202e}x\n",
@@ -178,7 +177,7 @@ b         3  an_identifier_that_
 日本      1
 ";
     assert_eq!(plain_table(Some(32)), narrow);
-    // Without room for a word in each column the lines stay as they are.
+    // Without room for a word in each column the lines are printed unchanged.
     assert_eq!(plain_table(Some(10)), TABLE);
 }
 
@@ -190,7 +189,7 @@ fn plain_table(width: Option<usize>) -> String {
         .fold(shown, |text, style| text.replace(style, ""))
 }
 
-/// Nothing of a table is written before it is over.
+/// A table is written only when it is complete.
 #[test]
 fn a_table_is_held_until_it_ends() {
     let mut renderer = Renderer::new(true, Some(80));
@@ -210,7 +209,7 @@ fn without_styles_the_text_is_as_it_was_written() {
     );
 }
 
-/// Words are written when they are over, and not at the end of the line.
+/// Words are written when they are complete, not at the end of the line.
 #[test]
 fn words_are_written_as_they_come() {
     let mut renderer = Renderer::new(true, Some(80));

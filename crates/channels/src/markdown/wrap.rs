@@ -1,33 +1,33 @@
-//! Words into lines of a width.
+//! Wrapping of words into lines of a given width.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::Style;
 
-/// Words on their way into lines.
+/// A word wrapper with its pending output.
 pub(super) struct Wrap {
     width: Option<usize>,
     out: String,
-    /// The style that the terminal writes in after `out`.
+    /// The style that the terminal has after `out`.
     style: Style,
-    /// How far the current line goes.
+    /// Current column.
     column: usize,
-    /// What lines begin with that continue one.
+    /// Indentation of continuation lines.
     hang: usize,
     /// Blanks before the next word.
     gap: usize,
-    /// Their style: the end of a link is not underlined.
+    /// Style of these blanks: the blank after a link is not underlined.
     gap_style: Style,
-    /// The word that is not over yet.
+    /// The incomplete word.
     word: Vec<(Style, char)>,
-    /// A word that is longer than a line is broken here, and not by the terminal.
+    /// Whether words longer than a line are broken here instead of by the terminal.
     breaks_words: bool,
 }
 
 impl Wrap {
     pub(super) fn new(width: Option<usize>) -> Self {
         Self {
-            // Narrower columns are unreadable: no word fits.
+            // Narrower columns are unreadable, because hardly any word fits: do not wrap.
             width: width.filter(|width| *width >= 20),
             out: String::new(),
             style: Style::PLAIN,
@@ -40,7 +40,7 @@ impl Wrap {
         }
     }
 
-    /// The same for a cell of a table, which may be narrow and must not be too wide.
+    /// Creates a wrapper for a table cell, which may be narrow and must not exceed `width`.
     pub(super) fn narrow(width: usize) -> Self {
         Self {
             width: Some(width.max(1)),
@@ -49,7 +49,7 @@ impl Wrap {
         }
     }
 
-    /// Lines that are made already.
+    /// Adds lines that are already laid out.
     pub(super) fn lines(&mut self, text: &str) {
         self.end_word();
         self.switch(Style::PLAIN);
@@ -57,7 +57,7 @@ impl Wrap {
         self.column = 0;
     }
 
-    /// What can be written.
+    /// Takes the output so far.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.out)
     }
@@ -66,7 +66,7 @@ impl Wrap {
         self.column > 0 || !self.word.is_empty()
     }
 
-    /// Begins a line with a mark such as a bullet; what continues it stands below its first word.
+    /// Begins a line with a mark such as a bullet; continuation lines align with its first word.
     pub(super) fn begin(&mut self, indent: usize, mark: &str) {
         self.indent(indent);
         self.out.push_str(mark);
@@ -74,18 +74,18 @@ impl Wrap {
         self.hang = self.column;
     }
 
-    /// Begins a line with blanks.
+    /// Writes `indent` blanks.
     pub(super) fn indent(&mut self, indent: usize) {
         self.out.extend(std::iter::repeat_n(' ', indent));
         self.column += indent;
     }
 
-    /// A text of several words.
+    /// Adds a text of several words.
     pub(super) fn words(&mut self, text: &str, style: Style) {
         text.chars().for_each(|c| self.put(c, style));
     }
 
-    /// One more character.
+    /// Adds one character.
     pub(super) fn put(&mut self, c: char, style: Style) {
         match c.width().unwrap_or_default() {
             _ if c == ' ' => {
@@ -93,7 +93,7 @@ impl Wrap {
                 self.gap += 1;
                 self.gap_style = style;
             }
-            // Scripts without blanks break between any two characters.
+            // Scripts without blanks, such as Chinese, break between any two characters.
             2.. => {
                 self.end_word();
                 self.word.push((style, c));
@@ -108,7 +108,7 @@ impl Wrap {
         }
     }
 
-    /// Text that is not broken into lines.
+    /// Adds text without wrapping it.
     pub(super) fn raw(&mut self, text: &str, style: Style) {
         self.end_word();
         if !text.is_empty() {
@@ -142,7 +142,7 @@ impl Wrap {
         }
         self.column += length;
         if let Some(width) = self.width {
-            // What is longer than a line the terminal breaks by itself.
+            // The terminal itself breaks text that is longer than a line.
             self.column = if self.column > width {
                 self.column % width
             } else {

@@ -1,5 +1,6 @@
-//! Case files. The first line says what is done; a head up to `-----` may give a page or a schema;
-//! then come the cases, one per line with `##` for headings, or between `=====` where they may span lines.
+//! Case files. The first line names the mode; an optional head up to `-----` holds a page or a schema.
+//! The cases follow: one per line with `##` for headings, or separated by `=====` where they may span
+//! lines.
 
 use std::fmt::Write as _;
 
@@ -77,7 +78,7 @@ fn known(table: &[Flag], name: &str) -> Result<Vec<Flag>, Problem> {
     }
 }
 
-/// A call in JSON; the command that it was read as is shown too.
+/// Parses a JSON call; also shows the command line that it became.
 fn call(table: &[Flag], case: &str) -> String {
     let call: Value = serde_json::from_str(case).expect("JSON");
     let routed = from_json(&call, |name| known(table, name));
@@ -85,7 +86,7 @@ fn call(table: &[Flag], case: &str) -> String {
     if let Ok(deft_command::Route::Command(command)) = &routed {
         writeln!(out, "  {}", command.raw).expect("a string");
     }
-    // Places are places in the command, which the caller never saw.
+    // Spans refer to the generated command line, which the caller never saw.
     let routed = routed.map_err(|problems| {
         let bare = |problem: Problem| Problem {
             span: None,

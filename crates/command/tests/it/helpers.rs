@@ -1,4 +1,4 @@
-//! The helpers of handlers, and results.
+//! Tests of the helpers for handlers, and of results.
 
 use deft_command::{
     CommandResult, CommandStatus, ProblemKind, apply_defaults, cast_date, cast_integer, check,
@@ -170,7 +170,8 @@ fn names_say_who_only_reads() {
 
 const PAGE: &str = "## Flags\n\n--sort  Sort by: a, b\n--late  Late ones (boolean flag)\n";
 
-/// S2.43: a program gives values that no line could, and the page holds them to the same rules.
+/// S2.43: a JSON call may hold values that no command line can express; the page's rules apply to them
+/// too.
 #[test]
 fn values_of_programs_are_checked_by_the_page() {
     let table = deft_skillfile::flags(PAGE);
@@ -193,7 +194,7 @@ fn values_of_programs_are_checked_by_the_page() {
     }
 }
 
-/// S2.9: dates and flags are filled into a page; what a model is to fill in stays.
+/// S2.9: dates and flags are filled into a page; placeholders for a model stay.
 #[test]
 fn pages_are_filled() {
     let page = "To {recipient} on {today}: {compiled_digest} {{ today }} {due_by} {tags} {late}";
@@ -211,7 +212,7 @@ fn pages_are_filled() {
     );
 }
 
-/// S2.45, S2.46: a handler that answers in the form of a result is taken at its word.
+/// S2.45, S2.46: an output in the form of a result is used as it is.
 #[test]
 fn outputs_become_results() {
     let result = CommandResult::from_output(&json!({

@@ -1,4 +1,4 @@
-//! Integration tests of commands.
+//! Integration tests of `deft-command`.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

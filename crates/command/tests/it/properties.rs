@@ -1,4 +1,4 @@
-//! What holds for every input.
+//! Properties that hold for every input.
 
 use deft_command::{
     Problem, Route, cast_by_schema, check, extract, fill, from_json, join, quote, route, split,
@@ -16,7 +16,7 @@ fn table() -> Vec<Flag> {
     deft_skillfile::flags(PAGE)
 }
 
-/// Words that cannot be taken for a comment, as the first of a line would be.
+/// Quotes, joins and splits words. Quoting keeps the first word from becoming a comment.
 fn texts(words: &[String]) -> Vec<Vec<String>> {
     let lines = split(&join(words.iter().map(String::as_str)));
     let texts = lines.into_iter().map(|line| {
@@ -35,7 +35,7 @@ fn well_formed(text: &str, problem: &Problem) {
     }
 }
 
-/// Everything that is done with a text.
+/// Passes a text through every stage and checks the invariants.
 fn follow(text: &str) {
     let mut last = 0;
     for line in split(text) {

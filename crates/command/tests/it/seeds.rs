@@ -1,4 +1,4 @@
-//! The examples of the seeds are good commands.
+//! The examples of the seeds are valid commands.
 
 use deft_command::{CommandResult, Problem, Route, check, from_json, route, split};
 use deft_model::Flag;
@@ -21,7 +21,7 @@ fn table(name: &str) -> Result<Vec<Flag>, Problem> {
         .ok_or_else(|| Problem::unknown_skill(name, None))
 }
 
-/// The commands below `## Examples`.
+/// Returns the commands below `## Examples`.
 fn examples(page: &str) -> &str {
     page.split_once("## Examples\n").expect("examples").1
 }
@@ -62,7 +62,7 @@ fn overdue_is_a_flag_where_the_status_has_no_such_word() {
     );
 }
 
-/// Section 11.3: both ways give one command.
+/// Section 11.3: JSON and text give the same command.
 /// S2.41, S2.50.
 #[test]
 fn json_and_text_give_the_same_command() {
@@ -98,7 +98,7 @@ fn json_and_text_give_the_same_command() {
     }
 }
 
-/// S2.42: the rules of a page for its flags are checked before the handler.
+/// S2.42: a page's rules for its flags are checked before the handler runs.
 #[test]
 fn a_missing_flag_is_told_clearly() {
     let line = split("email.send --to bob@co.com")

@@ -1,4 +1,4 @@
-//! How outcomes are shown in snapshots.
+//! Formats outcomes for snapshots.
 
 use std::fmt::Write as _;
 

@@ -13,15 +13,15 @@ pub enum ChannelKind {
     Telegram,
     /// A POST to an address.
     Webhook,
-    /// A call of this tool.
+    /// A call of the named tool.
     Tool(String),
 }
 
 impl ChannelKind {
-    /// The words of the configuration, besides `tool:NAME`.
+    /// The words for the kinds in the configuration, besides `tool:NAME`.
     pub const WORDS: &'static [&'static str] = &["log", "desktop", "telegram", "webhook"];
 
-    /// The kind that the configuration names so.
+    /// Parses a word of the configuration; `None` if it is unknown.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "log" => Some(Self::Log),
@@ -35,13 +35,13 @@ impl ChannelKind {
         }
     }
 
-    /// Whether a tool can carry messages at all: one that leaves a message, or makes work that may,
-    /// would go round in circles.
+    /// Whether `tool` may not carry notices: a tool that leaves a notice, or starts work that may leave one,
+    /// would cause an endless loop.
     pub fn is_circle(tool: &str) -> bool {
         tool == "notify" || deft_engine::is_own_tool(tool)
     }
 
-    /// The tool, if it is one.
+    /// Returns the name of the tool, if notices go to a tool.
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Tool(name) => Some(name),

@@ -1,5 +1,4 @@
-//! Settings against the table of keys. Every problem is found, not only the
-//! first.
+//! Checks settings against the table of keys, and finds all problems, not only the first.
 
 use deft_model::nearest;
 
@@ -9,7 +8,7 @@ use super::table::{self, Key, Meaning};
 use super::tree::{Data, Node, Origin, Section, Settings};
 
 impl Settings {
-    /// Everything that is wrong, in the order of the file.
+    /// Returns all problems, in the order of the file.
     pub fn check(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
         checker.section(&self.root, &mut Vec::new());
@@ -77,7 +76,7 @@ impl Checker {
         self.report(node, path, message, Some(hint));
     }
 
-    /// What no single key can say about a server.
+    /// Checks servers across keys: their names, and combinations of settings.
     fn servers(&mut self, settings: &Settings) {
         let Some(Data::Table(servers)) = settings.get(&["mcp_servers"]).map(|node| &node.data)
         else {
@@ -102,7 +101,7 @@ impl Checker {
         }
     }
 
-    /// Names of models are names of sections.
+    /// Checks that models named elsewhere have an `[llm.NAME]` section.
     fn models(&mut self, settings: &Settings) {
         let models = match settings.get(&["llm"]).map(|node| &node.data) {
             Some(Data::Table(models)) => models.clone(),
@@ -141,7 +140,7 @@ impl Checker {
         }
     }
 
-    /// What no single key can say about a hook: its name is part of its address.
+    /// Checks the names of hooks, which are part of their addresses.
     fn hooks(&mut self, settings: &Settings) {
         let Some(Data::Table(hooks)) = settings.get(&["hooks"]).map(|node| &node.data) else {
             return;
@@ -177,16 +176,16 @@ impl Checker {
     }
 }
 
-/// Why a server cannot have this name.
+/// Returns why `name` is not allowed for a server; `None` if it is allowed.
 pub fn bad_name(name: &str) -> Option<String> {
-    // A dot would make `a.b.c` mean two things.
+    // With a dot, `a.b.c` would be ambiguous.
     let bad = name.is_empty() || name.contains(['.', '/']) || name.contains(char::is_whitespace);
     bad.then(|| {
         format!("the server name `{name}` must not be empty or have a dot, a slash or a blank")
     })
 }
 
-/// A path as it is written in TOML.
+/// Formats a path as a dotted TOML key.
 pub fn shown(path: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let part = |part: &String| {

@@ -1,8 +1,7 @@
-//! Changes to the file that keep its comments and its order.
+//! Edits the file and keeps its comments and order.
 //!
-//! A change is checked before it is written: it may leave old mistakes alone,
-//! but it makes no new ones. The file is replaced as a whole, so a reader sees
-//! the old one or the new one.
+//! A change is checked before it is written: old mistakes may stay, but new ones are refused. The file is
+//! replaced atomically, so readers see the old content or the new.
 
 use std::path::{Path, PathBuf};
 
@@ -18,23 +17,23 @@ use crate::folders::{EditLock, config_file, ensure_home, lock_edits};
 use crate::replace::{Access, replace};
 use deft_wire::{Done, Failure};
 
-/// The file while it is being changed.
+/// The file during a change.
 pub struct Editor {
     path: PathBuf,
     before: String,
-    /// Comments of a file that has nothing else, which belong to no key.
+    /// The comments of a file without keys; they belong to no key.
     head: Option<String>,
     document: DocumentMut,
     _lock: EditLock,
 }
 
 impl Editor {
-    /// The file of a home that is about to be changed; neither need exist.
+    /// Opens the configuration of `home` for a change. Neither the folder nor the file needs to exist.
     pub fn open(home: &Path) -> Done<Self> {
         let lock = lock_edits(home);
         let path = config_file(home);
         let before = text_of(&path)?;
-        // The other parser says where a mistake is.
+        // `Settings::parse` reports the line of a mistake.
         Settings::parse(&before).map_err(|problem| problem.failure(&path))?;
         let mut document: DocumentMut = before.parse().map_err(|problem: TomlError| {
             let message = format!("{}: {}", path.display(), problem.message());
@@ -53,7 +52,7 @@ impl Editor {
         })
     }
 
-    /// Sets a key that the table knows.
+    /// Sets a key of the table of keys.
     pub fn set(&mut self, path: &[String], value: &Value) -> Done<()> {
         let key = match table::meaning(path) {
             Meaning::Leaf(key) => key,
@@ -71,7 +70,7 @@ impl Editor {
         let mut value = toml_value(value);
         match section.get_mut(name) {
             Some(Item::Value(old)) => {
-                // What stands around it, such as a comment behind it, stays.
+                // Keeps the text around the value, such as a comment after it.
                 *value.decor_mut() = old.decor().clone();
                 *old = value;
             }
@@ -81,7 +80,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Takes a key out; nothing happens if it is not there.
+    /// Removes a key. A missing key is not an error.
     pub fn unset(&mut self, path: &[String]) {
         let Some((name, above)) = path.split_last() else {
             return;
@@ -97,7 +96,7 @@ impl Editor {
         }
     }
 
-    /// Puts a server in, or in the place of the one with that name.
+    /// Adds a server, or replaces the one with that name.
     pub fn put_server(&mut self, name: &str, fields: &Value) -> Done<()> {
         let servers = self.document.get("mcp_servers");
         let inline = servers.is_some_and(Item::is_inline_table);
@@ -124,7 +123,7 @@ impl Editor {
         Ok(())
     }
 
-    /// What the file says about a server now.
+    /// Returns the current fields of a server.
     pub fn server(&self, name: &str) -> Option<Value> {
         let settings = Settings::parse(&self.text()).ok()?;
         settings
@@ -132,7 +131,7 @@ impl Editor {
             .map(super::tree::Node::json)
     }
 
-    /// Names of the servers in the file.
+    /// Returns the names of the servers in the file.
     pub fn servers(&self) -> Vec<String> {
         let servers = self
             .document
@@ -143,14 +142,14 @@ impl Editor {
         names.unwrap_or_default()
     }
 
-    /// Takes a server out; false if it was not there.
+    /// Removes a server. Returns false if it does not exist.
     pub fn remove_server(&mut self, name: &str) -> bool {
         let servers = self.document.get_mut("mcp_servers");
         let servers = servers.and_then(Item::as_table_like_mut);
         servers.and_then(|servers| servers.remove(name)).is_some()
     }
 
-    /// Mistakes that the change makes and that were not there before.
+    /// Returns the mistakes introduced by the change.
     pub fn mistakes(&self) -> Vec<Problem> {
         let check = |text: &str| match Settings::parse(text) {
             Ok(settings) => settings.check(),
@@ -162,7 +161,7 @@ impl Editor {
         new
     }
 
-    /// The file as it would be written.
+    /// Returns the new content of the file.
     fn text(&self) -> String {
         let text = self.document.to_string();
         let Some(head) = &self.head else {
@@ -176,7 +175,7 @@ impl Editor {
         }
     }
 
-    /// Checks the change and writes it; false if there was nothing to write.
+    /// Checks the change and writes it. Returns false if nothing changed.
     pub fn save(self) -> Done<bool> {
         if let Some(problem) = self.mistakes().first() {
             return Err(
@@ -206,7 +205,7 @@ fn is_section(path: &[String]) -> Failure {
     Failure::input("config", format!("`{name}` is a section")).hint(hint)
 }
 
-/// The section at a path, made if need be.
+/// Returns the section at `path`, and creates it if it does not exist.
 fn descend<'a>(document: &'a mut DocumentMut, path: &[String]) -> Done<&'a mut dyn TableLike> {
     let mut section: &mut dyn TableLike = document.as_table_mut();
     let mut inline = false;
@@ -229,13 +228,13 @@ fn new_section(inline: bool) -> Item {
         return Item::Value(InlineTable::new().into());
     }
     let mut table = Table::new();
-    // No header of its own as long as it holds nothing but sections.
+    // A section that only contains sections has no header of its own.
     table.set_implicit(true);
     table.decor_mut().set_prefix("\n");
     Item::Table(table)
 }
 
-/// A value as it is written in TOML.
+/// Formats a value as TOML.
 pub fn literal(value: &Value) -> String {
     toml_value(value).to_string()
 }

@@ -1,36 +1,36 @@
-//! The `[engine]` section: what the file says over the engine's own defaults.
+//! The `[engine]` section, which overrides the engine's own defaults.
 
 use std::time::Duration;
 
 use deft_model::Heal;
 
-/// Settings of the engine; what is absent keeps its default.
+/// Settings of the engine. `None` keeps the engine's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineConfig {
-    /// How many runs may go on at once; 0 for no limit.
+    /// Maximum number of concurrent runs; 0 for no limit.
     pub max_running: Option<u32>,
-    /// How long a tool call may take that names no time itself.
+    /// Timeout of tool calls that set none themselves.
     pub tool_timeout: Option<Duration>,
-    /// How long a run may take.
+    /// Timeout of runs.
     pub run_timeout: Option<Duration>,
-    /// How long a process holds a run without renewing it.
+    /// How long a lease on a run lasts without renewal.
     pub lease: Option<Duration>,
-    /// How large one result may be.
+    /// Maximum size of one result, in bytes.
     pub max_result_bytes: Option<usize>,
-    /// How large all results of a run may be together.
+    /// Maximum size of all results of a run together, in bytes.
     pub max_results_bytes: Option<usize>,
     /// How long a run waits in memory before it is parked.
     pub park_after: Option<Duration>,
     /// Hours between health reports; 0 for none.
     pub health_report_hours: Option<u64>,
-    /// The folder that skills are told about.
+    /// The workspace folder that skills get.
     pub workspace_uri: Option<String>,
-    /// Remedies for all skills.
+    /// Heal rules for all skills.
     pub heals: Vec<Heal>,
 }
 
 impl EngineConfig {
-    /// Puts what the file says over the defaults.
+    /// Overrides `options` with the settings of the file.
     pub fn apply(&self, options: &mut deft_engine::Options) {
         if let Some(most) = self.max_running {
             options.max_running = (most > 0).then_some(most);

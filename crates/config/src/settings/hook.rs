@@ -1,4 +1,4 @@
-//! The `[hooks.NAME]` sections: deliveries of other programs that fire skills.
+//! The `[hooks.NAME]` sections: signed deliveries of other programs that fire skills.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use serde_json::Value;
 
 use super::read::{Reader, length, texts};
 
-/// How deliveries are signed. All schemes use HMAC with SHA-256.
+/// The signature scheme of deliveries. All schemes use HMAC with SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookScheme {
-    /// Standard Webhooks: an id, a time and the body.
+    /// Standard Webhooks: the id, time and body are signed.
     Standard,
-    /// GitHub: the body.
+    /// GitHub: the body is signed.
     Github,
-    /// Stripe: a time and the body.
+    /// Stripe: the time and body are signed.
     Stripe,
-    /// The body, with the signature in a header that the configuration names.
+    /// The body is signed; the configuration names the header with the signature.
     Plain,
 }
 
 impl HookScheme {
-    /// The words of the configuration.
+    /// The words for the schemes in the configuration.
     pub const WORDS: &'static [&'static str] = &["standard", "github", "stripe", "plain"];
 
-    /// Its word.
+    /// Returns the word for the scheme in the configuration.
     pub fn word(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -39,20 +39,20 @@ impl HookScheme {
     }
 }
 
-/// One hook.
+/// A hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookConfig {
-    /// Its name, which is the end of its address.
+    /// The name, which is the last part of the hook's address.
     pub name: String,
-    /// Where its secret is.
+    /// A reference to the secret.
     pub secret: String,
-    /// How deliveries are signed.
+    /// The signature scheme.
     pub scheme: HookScheme,
     /// The header with the signature, for [`HookScheme::Plain`].
     pub header: String,
     /// The kinds of deliveries that fire skills; empty for all.
     pub events: Vec<String>,
-    /// How old a delivery may be.
+    /// Maximum age of a delivery.
     pub tolerance: Duration,
 }
 

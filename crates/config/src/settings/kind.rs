@@ -1,58 +1,57 @@
-//! Kinds of values: what each takes, in words, as a check and as JSON Schema.
+//! Kinds of values: each with a description in words, a check and a JSON Schema.
 //!
-//! A check looks at one value and knows nothing of files, lines or keys around
-//! it.
+//! A check looks at one value, without its file, line or neighbouring keys.
 
 use deft_model::{Choice, FailureClass};
 use serde_json::{Value, json};
 
 use super::ChannelKind;
 
-/// What a key takes.
+/// The kind of value that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A text.
+    /// A string.
     Text,
     /// `true` or `false`.
     Truth,
-    /// A whole number from 0 on.
+    /// A whole number, at least 0.
     Count,
-    /// A whole number from 1 on.
+    /// A whole number, at least 1.
     Positive,
-    /// A number from 0 on.
+    /// A number, at least 0.
     Number,
     /// `30s`, `1h30m`, or a number of seconds.
     Duration,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
-    /// A list of ids of chats, which are numbers or texts.
+    /// A list of chat ids, which are numbers or strings.
     Chats,
     /// The name of a time zone.
     Zone,
     /// A host and a port.
     Address,
-    /// An address on the web.
+    /// A web address.
     Url,
-    /// Where the database is.
+    /// The address of the database.
     Store,
-    /// One of these words.
+    /// One of the given words.
     Words(&'static [&'static str]),
-    /// A way to people.
+    /// A channel for notices.
     Channel,
-    /// Where a secret is: never the secret itself.
+    /// A reference to a secret, never the secret itself.
     Secret,
-    /// A text, or where a secret is.
+    /// A string, or a reference to a secret.
     Reference,
-    /// A list of remedies.
+    /// A list of heal rules.
     Heals,
-    /// Any value; another program checks it.
+    /// Any value; deft does not check it.
     Any,
 }
 
-/// Why a value does not fit, without the key it belongs to.
+/// Why a value is invalid, without the name of its key.
 #[derive(Debug, PartialEq)]
 pub struct Wrong {
-    /// Continues "`key` ".
+    /// A sentence without its beginning, "`key` ".
     pub message: String,
     pub hint: Option<String>,
 }
@@ -75,7 +74,7 @@ const REFERENCE_HINT: &str =
     "`deft secrets set NAME` stores the value and prints the reference to write here";
 
 impl Kind {
-    /// What it takes, in words.
+    /// Describes the accepted values, for messages.
     pub fn takes(self) -> String {
         let words = match self {
             Self::Text => "a text",
@@ -103,7 +102,7 @@ impl Kind {
         words.to_owned()
     }
 
-    /// Whether values of this kind are texts, so that `4` means the text `4`.
+    /// Whether values of this kind are strings, so that `4` means the string `4`.
     pub fn is_text(self) -> bool {
         match self {
             Self::Text
@@ -127,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Whether a value fits.
+    /// Checks `value`.
     pub fn check(self, value: &Value) -> Result<(), Wrong> {
         let other = || Wrong::new(format!("takes {}, not {}", self.takes(), shown(value)));
         let text = || value.as_str().ok_or_else(other);
@@ -164,7 +163,7 @@ impl Kind {
         }
     }
 
-    /// The JSON Schema of such values.
+    /// Returns the JSON Schema of values of this kind.
     pub fn schema(self) -> Value {
         match self {
             Self::Text | Self::Zone | Self::Address | Self::Reference => json!({"type": "string"}),
@@ -191,7 +190,7 @@ impl Kind {
     }
 }
 
-/// The value as a message shows it; never a text that might be a secret.
+/// Describes `value` for a message. Long strings are not shown, because they might be secrets.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) if text.chars().count() <= 40 => format!("the text `{text}`"),
@@ -211,7 +210,7 @@ fn each(value: &Value, fits: impl Fn(&Value) -> bool) -> Option<()> {
     value.as_array()?.iter().all(fits).then_some(())
 }
 
-/// Reads a length of time.
+/// Parses a duration: a string, or a number of seconds.
 pub(super) fn duration(
     value: &Value,
     other: impl Fn() -> Wrong,
@@ -263,7 +262,7 @@ fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
     }
 }
 
-/// The value must not be shown here: it may well be the secret.
+/// Checks a reference to a secret. The message does not show `value`, which may be the secret itself.
 fn secret(value: &Value) -> Result<(), Wrong> {
     let Some(text) = value.as_str() else {
         return Err(Wrong::new("takes a reference to a secret").hint(REFERENCE_HINT));
@@ -281,7 +280,7 @@ fn secret(value: &Value) -> Result<(), Wrong> {
     }
 }
 
-/// Why an entry of `engine.heal` does not fit.
+/// Checks an entry of `engine.heal`.
 pub(super) fn check_heal(entry: &Value) -> Result<(), Wrong> {
     const SHAPE: &str = "write `{when = \"auth\", tool = \"NAME\", args = {…}}`";
     const KEYS: [&str; 3] = ["when", "tool", "args"];
@@ -305,7 +304,7 @@ pub(super) fn check_heal(entry: &Value) -> Result<(), Wrong> {
     classes(entry.get("when").unwrap_or(&Value::Null)).map(drop)
 }
 
-/// The failure classes that a remedy answers to.
+/// Parses the failure classes that a heal rule handles.
 pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
     let words: Vec<&str> = match value {
         Value::String(word) => vec![word],

@@ -1,7 +1,8 @@
-//! What can be read of a configuration with mistakes in it, for commands that only look.
+//! Reads a configuration that has mistakes, for commands that only read.
 //!
-//! What cannot be read is left out, so that its default counts, and is told. One thing is never left
-//! out: where the database is. Commands that act do not come here; they refuse.
+//! Invalid settings are ignored, so that their defaults apply, and reported. The one exception is the address
+//! of the database, which is never ignored. Commands that change something refuse an invalid configuration
+//! instead.
 
 use std::path::Path;
 
@@ -13,11 +14,11 @@ use super::{Config, read, text_of};
 use crate::env;
 use deft_wire::Done;
 
-/// The section that has to be right.
+/// The section that must be valid.
 const STORE: &str = "store";
 
 impl Config {
-    /// Reads what can be read, and says what was left out.
+    /// Reads the valid settings, and returns them with the problems of the ignored ones.
     pub fn read_leniently(path: &Path) -> Done<(Self, Vec<Problem>)> {
         let text = text_of(path)?;
         let (mut settings, mut left_out) = match Settings::parse(&text) {
@@ -28,7 +29,7 @@ impl Config {
             },
         };
         settings.overlay(env::overrides());
-        // What is left out may leave something behind that makes no sense without it.
+        // Ignoring a setting may make another one invalid.
         loop {
             let problems = settings.check();
             if let Some(problem) = problems.iter().find(|one| is_about_store(one)) {
@@ -50,14 +51,14 @@ impl Config {
     }
 }
 
-/// Whether a mistake may be about where the database is, also by a slip in the name.
+/// Whether a problem may concern the database address, including a misspelled section name.
 fn is_about_store(problem: &Problem) -> bool {
     let first = problem.path.first();
     first.is_some_and(|name| nearest(name, [STORE]).is_some())
 }
 
-/// The sections of a file that is not TOML as a whole; none if one that may name the database is
-/// among those that cannot be read.
+/// Returns the valid sections of a file that is not valid TOML. `None` if an invalid section may name the
+/// database.
 fn salvage(text: &str) -> Option<Settings> {
     let given = |(name, value): (String, String)| name == "STORE__URL" && !value.is_empty();
     let is_given = env::overrides().into_iter().any(given);
@@ -68,14 +69,14 @@ fn salvage(text: &str) -> Option<Settings> {
         } else if section.to_lowercase().contains(STORE) && !is_given {
             return None;
         } else {
-            // Lines stay where they are, for what else is to be said.
+            // Blank lines keep the line numbers of later problems correct.
             good.push_str(&"\n".repeat(section.matches('\n').count()));
         }
     }
     Settings::parse(&good).ok()
 }
 
-/// The text cut before each line that begins a section.
+/// Splits the text before each line that begins a section.
 fn sections(text: &str) -> Vec<String> {
     let mut sections = vec![String::new()];
     for line in text.split_inclusive('\n') {
@@ -90,7 +91,7 @@ fn sections(text: &str) -> Vec<String> {
 }
 
 impl Settings {
-    /// Takes a value or a section out. False if it is not there.
+    /// Removes a value or a section. Returns false if it does not exist.
     fn remove(&mut self, path: &[String]) -> bool {
         let Some((last, above)) = path.split_last() else {
             return false;

@@ -1,4 +1,4 @@
-//! Settings one by one, with their values and where these come from.
+//! Lists settings with their values and origins.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
 use deft_wire::{Done, Failure};
 
-/// One setting.
+/// A setting with its value.
 #[derive(Debug)]
 pub struct Setting {
     path: Vec<String>,
     key: &'static Key,
     value: Option<Value>,
-    /// Where its value comes from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -31,12 +31,12 @@ impl Setting {
         }
     }
 
-    /// Its path, as it is written.
+    /// Returns the dotted key.
     pub fn name(&self) -> String {
         shown(&self.path)
     }
 
-    /// Its value, unless it is a secret in plain text.
+    /// Returns the value; a plaintext secret is replaced by `(hidden)`.
     pub fn value(&self) -> Option<Value> {
         let value = self.value.as_ref()?;
         let name = self.path.last().map_or("", String::as_str);
@@ -51,7 +51,7 @@ impl Setting {
         })
     }
 
-    /// What counts when it is not set and no single value describes that.
+    /// Describes the default if it is not a single value.
     pub fn words(&self) -> &'static str {
         match self.key.preset {
             Preset::Words(words) => words,
@@ -59,18 +59,18 @@ impl Setting {
         }
     }
 
-    /// Whether a short list has it: what was given, and defaults that matter now.
+    /// Whether short lists include it: it was set, or its default is in use.
     pub fn matters(&self) -> bool {
         let named = self.key.parts().any(is_any);
         self.origin != Origin::Default || (!named && self.key.since != Since::Later)
     }
 
-    /// Whether this version only keeps it.
+    /// Whether this version stores the setting but does not use it yet.
     pub fn is_later(&self) -> bool {
         self.key.since == Since::Later
     }
 
-    /// What programs read about it.
+    /// Converts the setting for output as JSON.
     pub fn view(&self) -> SettingView {
         let (origin, line, variable) = match &self.origin {
             Origin::Default => (SettingOrigin::Default, None, None),
@@ -89,7 +89,7 @@ impl Setting {
     }
 }
 
-/// All settings; those of servers and models together, name by name.
+/// Returns all settings, grouped by section, then by server or model.
 pub fn all(settings: &Settings) -> Vec<Setting> {
     let mut all = Vec::new();
     for (index, key) in KEYS.iter().enumerate() {
@@ -107,7 +107,7 @@ pub fn all(settings: &Settings) -> Vec<Setting> {
     all.into_iter().map(|(_, setting)| setting).collect()
 }
 
-/// The paths that a key of the table stands for.
+/// Expands a key of the table into paths, one for each name in use.
 fn expand(settings: &Settings, above: Vec<String>, parts: &[&str]) -> Vec<Vec<String>> {
     let Some((first, rest)) = parts.split_first() else {
         return vec![above];
@@ -127,7 +127,7 @@ fn expand(settings: &Settings, above: Vec<String>, parts: &[&str]) -> Vec<Vec<St
     names.into_iter().flat_map(below).collect()
 }
 
-/// The setting with this name, or all those of a section.
+/// Returns the setting called `name`, or all settings of the section `name`.
 pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
     let path = split(name)?;
     match table::meaning(&path) {
@@ -146,7 +146,7 @@ pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
     }
 }
 
-/// The parts of a dotted name; parts with dots in them are quoted.
+/// Splits a dotted name; parts with dots in them are quoted.
 pub fn split(name: &str) -> Done<Vec<String>> {
     let keys = toml_edit::Key::parse(name).map_err(|_| {
         Failure::input(
@@ -158,7 +158,7 @@ pub fn split(name: &str) -> Done<Vec<String>> {
     Ok(keys.into_iter().map(|key| key.get().to_owned()).collect())
 }
 
-/// The failure of asking for a key that does not exist.
+/// The failure for an unknown key.
 pub(super) fn unknown(path: &[String]) -> Failure {
     let name = shown(path);
     let hint = match near(path) {
@@ -168,8 +168,8 @@ pub(super) fn unknown(path: &[String]) -> Failure {
     Failure::input("no_such_key", format!("unknown setting `{name}`")).hint(hint)
 }
 
-/// A key that may be meant: the place is right and the last word wrong, or the
-/// whole is a little off, or only the place is missing.
+/// Suggests a key for an unknown one: a similar name in the same section, a key with similar spelling, or the
+/// same name in another section.
 fn near(path: &[String]) -> Option<String> {
     let (last, above) = path.split_last()?;
     let beside = match above {

@@ -1,15 +1,15 @@
-//! The `[logs]` section: how much is kept of what deft writes down beside the database.
+//! The `[logs]` section: retention of logs and session logs.
 
 use std::time::Duration;
 
-/// When a log is rotated, and what is kept of it.
+/// Rotation and retention of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLimits {
-    /// The size at which a log is rotated.
+    /// Size in bytes at which a log is rotated.
     pub max_bytes: u64,
-    /// How many rotated files of a log are kept.
+    /// Number of rotated files to keep.
     pub keep: u32,
-    /// How old lines may get.
+    /// Maximum age of a line.
     pub max_age: Duration,
 }
 
@@ -23,20 +23,20 @@ impl Default for LogLimits {
     }
 }
 
-/// How long session logs are kept unless the file says otherwise.
+/// Default retention of session logs.
 const SESSIONS: Duration = Duration::from_hours(365 * 24);
 
-/// Settings of logs.
+/// The `[logs]` section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogConfig {
-    /// When logs are rotated.
+    /// Rotation and retention of logs.
     pub limits: LogLimits,
-    /// How long session logs are kept.
+    /// Retention of session logs.
     pub sessions: Duration,
 }
 
 impl LogConfig {
-    /// What the file says over the defaults.
+    /// Overrides the defaults with the settings of the file.
     pub(super) fn new(
         max_megabytes: Option<u64>,
         keep: Option<u64>,

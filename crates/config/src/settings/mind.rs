@@ -1,9 +1,9 @@
-//! The sections about models, agents and budgets: `[llm.NAME]`, `[agent]` and `[budget]`.
+//! The sections for models, agents and budgets: `[llm.NAME]`, `[agent]` and `[budget]`.
 //!
-//! The section of a model may be incomplete, because settings are made one by one. A missing setting or
-//! key is reported when the model is used and by `deft doctor`; other commands work.
+//! The section of a model may be incomplete, because settings are made one at a time. A missing setting or
+//! API key is reported by `deft doctor` and when the model is used; other commands work.
 //!
-//! Not here: asking models, and counting what they use.
+//! Not here: requests to models, and counting their usage.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,25 +16,25 @@ use serde_json::{Map, Value};
 
 use super::read::{Reader, length, texts};
 
-/// An `[llm.NAME]` section, before its key is looked up.
+/// An `[llm.NAME]` section, without its API key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
-    /// What the configuration calls it.
+    /// The name in the configuration.
     pub name: String,
-    /// Its fields, as they were given.
+    /// The fields as they were given.
     fields: Map<String, Value>,
 }
 
-/// Tokens of an answer, unless the file says otherwise.
+/// Default maximum number of tokens in an answer.
 const MAX_TOKENS: u32 = 4096;
 
 impl ModelConfig {
-    /// What the provider calls it.
+    /// Returns the provider's name for the model.
     pub fn model(&self) -> Option<String> {
         self.text("model")
     }
 
-    /// The model as it can be asked, or why it cannot.
+    /// Returns the options for requests to the model, or why they are incomplete.
     pub fn options(&self, secrets: &dyn SecretSource) -> Result<ModelOptions, Failure> {
         let provider = match self.text("provider").as_deref() {
             Some("openai") => ProviderKind::OpenAi,
@@ -86,20 +86,20 @@ impl ModelConfig {
         self.field(name)?.as_f64()
     }
 
-    /// A count; more than fits is as good as the most that does.
+    /// Returns a count; a value above `u32::MAX` becomes `u32::MAX`.
     fn count(&self, name: &str) -> Option<u32> {
         let count = self.field(name)?.as_u64()?;
         Some(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// Whether it is known what it costs.
+    /// Whether the configuration has a price for it.
     pub fn is_priced(&self) -> bool {
         ["price_input", "price_output"]
             .iter()
             .any(|name| self.decimal(name).is_some())
     }
 
-    /// A price that is half known is half a price: what is not given costs nothing.
+    /// Returns the price if one is configured. Missing parts of it cost nothing.
     fn price(&self, provider: ProviderKind) -> Option<Price> {
         let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
         self.is_priced().then(|| Price {
@@ -144,20 +144,20 @@ impl ModelConfig {
 /// The `[budget]` section.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BudgetConfig {
-    /// For everything together.
+    /// The limits for all models and agents together.
     pub all: Allowance,
-    /// By agent.
+    /// The limits per agent.
     pub agents: BTreeMap<String, Watch>,
 }
 
-/// What may be used in a day.
+/// Limits per day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
     /// Tokens of models.
     pub tokens_per_day: Option<u64>,
     /// US dollars.
     pub usd_per_day: Option<f64>,
-    /// What happens when one of them is used up.
+    /// The action when a limit is reached.
     pub on_exhausted: ExhaustedAction,
 }
 
@@ -171,18 +171,18 @@ impl Default for Allowance {
     }
 }
 
-/// The limits of an agent, and what counts as too much at once.
+/// The limits of an agent, and the thresholds of unusual spending.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Watch {
     pub limits: Allowance,
-    /// Tokens within an hour.
+    /// Tokens per hour.
     pub spike_tokens: Option<u64>,
-    /// Times its usual hour.
+    /// Multiple of the agent's usual tokens per hour.
     pub spike_factor: Option<f64>,
 }
 
 impl BudgetConfig {
-    /// What agents may spend.
+    /// Converts the section into the budgets of the engine.
     pub fn budgets(&self) -> Budgets {
         let day = |limits: &Allowance| DayBudget {
             tokens: limits.tokens_per_day,
@@ -211,7 +211,7 @@ impl Reader<'_> {
         self.named(&["llm"]).into_iter().map(model).collect()
     }
 
-    /// The `[agent]` section, with what other sections say about agents.
+    /// Reads the `[agent]` section, and settings of other sections that apply to agents.
     pub(super) fn agent(&self) -> AgentOptions {
         let list = |key, usual: &str| self.list(key).unwrap_or_else(|| vec![usual.to_owned()]);
         let count = |key, usual| {

@@ -1,4 +1,4 @@
-//! What is wrong with a setting, and where.
+//! Problems of settings, with their origin.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use super::tree::Origin;
 use deft_wire::Failure;
 use deft_wire::setting::SettingProblem;
 
-/// One problem of the configuration.
+/// A problem of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
-    /// The line or the variable that it is about.
+    /// The line or variable with the problem.
     pub origin: Option<Origin>,
-    /// The setting that it is about; nothing if it is about the whole file.
+    /// The affected setting; empty if the problem affects the whole file.
     pub path: Vec<String>,
 }
 
 impl Problem {
-    /// Where it is, for people.
+    /// Formats the origin for messages.
     pub fn place(&self, path: &Path) -> String {
         match &self.origin {
             Some(Origin::File { line }) => format!("{}:{line}", path.display()),
@@ -29,7 +29,7 @@ impl Problem {
         }
     }
 
-    /// The line of the file, if it is about one.
+    /// Returns the line of the file, if the problem is in one.
     pub fn line(&self) -> Option<usize> {
         match self.origin {
             Some(Origin::File { line }) => Some(line),
@@ -37,13 +37,13 @@ impl Problem {
         }
     }
 
-    /// As the reason why a command could not be carried out.
+    /// Converts the problem into the failure of a command.
     pub fn failure(&self, path: &Path) -> Failure {
         let message = format!("{}: {}", self.place(path), self.message);
         Failure::input("config", message).maybe_hint(self.hint.clone())
     }
 
-    /// What programs read about it.
+    /// Converts the problem for output as JSON.
     pub fn view(&self) -> SettingProblem {
         let variable = match &self.origin {
             Some(Origin::Variable(name)) => Some(name.clone()),

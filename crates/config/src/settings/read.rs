@@ -1,7 +1,6 @@
-//! Typed settings out of a checked tree.
+//! Converts a checked tree into typed settings.
 //!
-//! What `check` has let through fits, so little can go wrong here; what still
-//! can comes from the crates that own the types.
+//! `check` has already validated the values. The remaining errors come from the crates that own the types.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +20,7 @@ use super::tree::{Data, Settings};
 use super::{Config, LogConfig, NotifyConfig, ServerConfig};
 use crate::paths;
 
-/// Reads everything.
+/// Reads all settings.
 pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem> {
     let reader = Reader {
         settings: &settings,
@@ -63,7 +62,7 @@ impl Reader<'_> {
         self.settings.get(&path).map(super::tree::Node::json)
     }
 
-    /// The tables of a section that has nothing but tables with names.
+    /// Returns the tables of a section that contains named tables only.
     pub(super) fn named(&self, path: &[&str]) -> Vec<(String, Map<String, Value>)> {
         let Some(Data::Table(section)) = self.settings.get(path).map(|node| &node.data) else {
             return Vec::new();
@@ -95,7 +94,7 @@ impl Reader<'_> {
         self.list(key).unwrap_or_default()
     }
 
-    /// A list of texts, if it is given.
+    /// Returns a list of strings, if it is set.
     pub(super) fn list(&self, key: &str) -> Option<Vec<String>> {
         self.value(key).map(|value| texts(&value))
     }
@@ -142,7 +141,7 @@ impl Reader<'_> {
 
     fn engine(&self) -> EngineConfig {
         EngineConfig {
-            // More than fits is as good as the most that does.
+            // A larger number becomes the largest that fits.
             max_running: self
                 .number("engine.max_running")
                 .map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
@@ -191,7 +190,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Texts and references by name.
+    /// Returns a table of strings and references, by name.
     pub(super) fn references(&self, key: &str) -> BTreeMap<String, Reference> {
         let fields = self.value(key).unwrap_or_default();
         let fields = fields.as_object().into_iter().flatten();
@@ -211,7 +210,7 @@ impl Reader<'_> {
         secrets.iter().filter_map(secret).collect()
     }
 
-    /// The router's options, read by the router's own types.
+    /// Returns the options of the router, parsed by the router's own types.
     fn tools(&self) -> Result<deft_tools::Options, Problem> {
         let mut options = match self.section("tools") {
             Value::Object(fields) => fields,
@@ -244,7 +243,8 @@ impl Reader<'_> {
         })
     }
 
-    /// References to the keys of models, the secrets of hooks and the headers of telemetry, which no tool may repeat.
+    /// Returns the references to the API keys of models, the secrets of hooks and the telemetry headers.
+    /// Tools may not repeat their values.
     fn withheld(&self) -> Value {
         let secrets = |section: &str, key: &str| {
             let tables = self.named(&[section]).into_iter();
@@ -262,11 +262,12 @@ impl Reader<'_> {
         Value::Array(all.concat())
     }
 
-    /// The bot, with the chat of `[notify]` as the primary one if notices go to Telegram: by the bot, or
-    /// by a server's tool. The target of another tool is the primary chat only without a bot.
+    /// Returns the options of the Telegram bot. The chat of `[notify]` is the primary chat if notices go to
+    /// Telegram, by the bot or by a server's tool. The target of any other tool is the primary chat only if
+    /// no bot is configured.
     fn telegram(&self) -> Value {
         let mut bot = self.section("telegram");
-        // For the file this says whether messages are answered, for the router where they go.
+        // In the file, `chat` enables replies to messages; for the router, it names the primary chat.
         if let Some(bot) = bot.as_object_mut() {
             bot.remove("chat");
         }
@@ -287,7 +288,7 @@ impl Reader<'_> {
         bot
     }
 
-    /// A section with lengths of time as seconds, which every reader takes.
+    /// Returns a section with durations converted to seconds, which every reader accepts.
     fn section(&self, name: &str) -> Value {
         let mut value = self.value(name).unwrap_or_else(|| json!({}));
         seconds(&mut value, &mut vec![name.to_owned()]);
@@ -298,7 +299,7 @@ impl Reader<'_> {
         if let Some(folder) = server.get_mut("cwd") {
             self.resolve(folder);
         }
-        // A bare name is looked for in `PATH` and stays as it is.
+        // A bare name is searched in `PATH` and stays as it is.
         if let Some(command) = server.get_mut("command")
             && let Some(path) = command.as_str().and_then(paths::expand)
         {

@@ -1,8 +1,8 @@
-//! The reference section of `docs/configuration.md`, written from the table.
+//! Generates the reference section of `docs/configuration.md` from the table of keys.
 
 use super::table::{KEYS, Preset, Since};
 
-/// One table per section.
+/// Renders one table per section.
 #[cfg_attr(
     not(test),
     expect(dead_code, reason = "only the test of the document asks for it")
@@ -46,7 +46,7 @@ fn heading(section: &str, since: Since) -> String {
     )
 }
 
-/// The header that a key is written under.
+/// Returns the section that a key is listed under.
 fn section_of(path: &str) -> &str {
     let ends: Vec<usize> = path.match_indices('.').map(|(at, _)| at).collect();
     let first = ends.first().copied().unwrap_or(path.len());
@@ -61,8 +61,7 @@ fn section_of(path: &str) -> &str {
 mod tests {
     use std::path::Path;
 
-    /// The generated part of the document is what the table says;
-    /// `UPDATE=1 cargo test -p deft` writes it anew.
+    /// The generated part of the document matches the table. `UPDATE=1 cargo test -p deft` updates it.
     #[test]
     fn the_document_is_current() {
         const START: &str = "<!-- generated: start -->\n";

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::table::{KEYS, Key, Preset, is_any};
 
-/// The schema, of draft-07 because that is what editors of TOML read.
+/// Returns the schema. It uses draft-07, which TOML editors support.
 pub fn schema() -> Value {
     let mut root = section();
     for key in KEYS {
@@ -20,7 +20,7 @@ fn section() -> Value {
     json!({"type": "object", "properties": {}, "additionalProperties": false})
 }
 
-/// Puts the schema of a key where its path says.
+/// Inserts the schema of a key at its path.
 fn insert(schema: &mut Value, parts: &[&str], key: &Key) {
     let Some((first, rest)) = parts.split_first() else {
         return;

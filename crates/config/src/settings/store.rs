@@ -1,4 +1,4 @@
-//! Where the database is. Not here: opening it.
+//! The path of the database. Not here: opening it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,19 @@ use crate::paths;
 /// The file of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorePath {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
 }
 
-/// Why an address cannot be used.
+/// Why a database address is invalid.
 #[derive(Debug)]
 pub(super) struct AddressError {
-    /// Continues "`store.url` ".
+    /// A sentence without its beginning, "`store.url` ".
     pub message: String,
     pub hint: String,
 }
 
-/// The path inside an address.
+/// Returns the path in a database address.
 pub(super) fn parse(url: &str) -> Result<&str, AddressError> {
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
         return Err(AddressError {
@@ -38,7 +38,7 @@ pub(super) fn parse(url: &str) -> Result<&str, AddressError> {
 }
 
 impl StorePath {
-    /// The file that an address names, as seen from the home.
+    /// Resolves an address against the home; the default is `data/deft.db`.
     pub(super) fn new(url: Option<&str>, home: &Path) -> Self {
         let given = url.and_then(|url| parse(url).ok());
         Self {

@@ -1,37 +1,35 @@
-//! Every key of `config.toml`, once: the checks, the suggestions, `deft config
-//! show`, the JSON Schema and the reference in `docs/configuration.md` read
-//! this table.
+//! The table of all keys in `config.toml`. The checks, suggestions, `deft config show`, the JSON Schema and
+//! the reference in `docs/configuration.md` are derived from it.
 //!
-//! Not here: what a kind of value is (`kind.rs`), and what the settings mean to
-//! those who use them.
+//! Not here: the kinds of values (`kind.rs`), and the effect of the settings.
 
 use super::hook::HookScheme;
 use super::kind::Kind;
 
-/// A key that the file may have.
+/// A key of the file.
 #[derive(Debug)]
 pub(super) struct Key {
-    /// Where it is; a part in capitals stands for any name.
+    /// The dotted path; a part in capitals stands for any name.
     pub path: &'static str,
     pub kind: Kind,
     pub preset: Preset,
-    /// One line of what it does.
+    /// A one-line description.
     pub doc: &'static str,
     pub since: Since,
 }
 
-/// What counts when the key is not given.
+/// The default of a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Preset {
-    /// This value, as it would be written.
+    /// This value, in TOML.
     Value(&'static str),
-    /// Something that is not one value, in words.
+    /// A default that is not a single value, described in words.
     Words(&'static str),
-    /// There is no meaning without it.
+    /// No default: the key is required.
     Needed,
 }
 
-/// Which part of deft reads the key.
+/// The part of deft that reads the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
     /// Skill files and their schedules.
@@ -40,7 +38,7 @@ pub(super) enum Since {
     Runs,
     /// Models, agents and chats.
     Mind,
-    /// A part that is still to come: checked and kept, but not read yet.
+    /// A future part: the key is checked and stored, but not used yet.
     #[allow(dead_code, reason = "no key waits for its part at present")]
     Later,
 }
@@ -64,19 +62,19 @@ const fn key(
     }
 }
 
-/// Providers of models.
+/// Model providers.
 const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
 
-/// How clients of deft's MCP server reach another one.
+/// How a server's tools appear to clients of deft's MCP server.
 const REEXPORTS: &[&str] = &["off", "prefixed", "plain"];
 
-/// How a token for an MCP server is obtained.
+/// OAuth grants for MCP servers.
 const GRANTS: &[&str] = &["authorization_code", "client_credentials"];
 
-/// What happens to a run that has used up a budget.
+/// Actions when a budget is used up.
 const EXHAUSTED: &[&str] = &["pause", "skip", "ask"];
 
-/// All keys, section by section in the order in which they are shown.
+/// All keys, in the order in which they are shown.
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key("skills.paths", Kind::Texts, Value("[]"), Skills,
@@ -329,18 +327,18 @@ pub(super) const KEYS: &[Key] = &[
         "So many times its usual hour pauses the agent, and a notice says so"),
 ];
 
-/// What a place in the file is for.
+/// The meaning of a path in the file.
 #[derive(Debug)]
 pub(super) enum Meaning {
     /// A value.
     Leaf(&'static Key),
     /// Further keys.
     Section,
-    /// Nothing.
+    /// Not part of the configuration.
     Unknown,
 }
 
-/// What the place with this path is for.
+/// Returns the meaning of `path`.
 pub(super) fn meaning<S: AsRef<str>>(path: &[S]) -> Meaning {
     let fits = |key: &&Key| starts(key, path);
     let mut below = KEYS.iter().filter(fits).peekable();
@@ -352,7 +350,7 @@ pub(super) fn meaning<S: AsRef<str>>(path: &[S]) -> Meaning {
     }
 }
 
-/// The names that may stand below a path; none if any name may.
+/// Returns the names allowed below `path`; empty if any name is allowed.
 pub(super) fn names_below<S: AsRef<str>>(path: &[S]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for key in KEYS.iter().filter(|key| starts(key, path)) {
@@ -364,12 +362,12 @@ pub(super) fn names_below<S: AsRef<str>>(path: &[S]) -> Vec<&'static str> {
     names
 }
 
-/// Whether a part of a path stands for any name.
+/// Whether a part of a key's path stands for any name.
 pub(super) fn is_any(part: &str) -> bool {
     part.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Whether the path leads to the key or to a section above it.
+/// Whether `path` is the key or a section above it.
 fn starts<S: AsRef<str>>(key: &Key, path: &[S]) -> bool {
     key.depth() >= path.len()
         && key
@@ -379,7 +377,7 @@ fn starts<S: AsRef<str>>(key: &Key, path: &[S]) -> bool {
 }
 
 impl Key {
-    /// The parts of its path.
+    /// Returns the parts of the path.
     pub(super) fn parts(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.path.split('.')
     }
@@ -388,7 +386,7 @@ impl Key {
         self.parts().count()
     }
 
-    /// What counts when it is not given.
+    /// Returns the default, if it is a single value.
     pub(super) fn default_value(&self) -> Option<serde_json::Value> {
         match self.preset {
             Value(text) => super::tree::value_of(text),

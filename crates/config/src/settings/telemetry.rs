@@ -1,6 +1,6 @@
-//! The `[telemetry]` section, and the variables by which OpenTelemetry is configured everywhere.
+//! The `[telemetry]` section, and the standard variables of OpenTelemetry.
 //!
-//! Not here: what is exported.
+//! Not here: the exported data.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,34 +10,34 @@ use deft_tools::Reference;
 use super::read::Reader;
 use crate::env;
 
-/// Where traces and metrics go.
+/// The export of traces and metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a key of the configuration"
 )]
 pub struct TelemetryConfig {
-    /// The OTLP receiver; nothing is exported without one.
+    /// The OTLP receiver; without one, nothing is exported.
     pub endpoint: Option<String>,
-    /// Headers of every request to it.
+    /// Headers of each request to the receiver.
     pub headers: BTreeMap<String, Reference>,
     /// Whether traces are exported.
     pub traces: bool,
     /// Whether metrics are exported.
     pub metrics: bool,
-    /// The time between two exports of metrics.
+    /// Time between two exports of metrics.
     pub interval: Duration,
-    /// Whether arguments, results and texts are exported too.
+    /// Whether arguments, results and texts are included.
     pub content: bool,
     /// Whether `/metrics` needs no token on a loopback address.
     pub open_metrics: bool,
-    /// The name under which deft exports.
+    /// The service name in exported telemetry.
     pub service: String,
-    /// Further attributes of what is exported.
+    /// Further attributes of exported telemetry.
     pub attributes: Vec<(String, String)>,
 }
 
-/// How often metrics are exported unless the file says otherwise.
+/// Default time between two exports of metrics.
 const INTERVAL: Duration = Duration::from_mins(1);
 
 impl Reader<'_> {
@@ -74,7 +74,7 @@ fn variable(name: &str) -> Option<String> {
     env::text(name).ok()
 }
 
-/// The value of a variable of the form `name=value,name=value`, with values in percent encoding.
+/// Parses a variable of the form `name=value,name=value`, with percent-encoded values.
 fn pairs(variable_name: &str) -> Vec<(String, String)> {
     let text = variable(variable_name).unwrap_or_default();
     text.split(',').filter_map(pair).collect()

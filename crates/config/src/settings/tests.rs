@@ -1,4 +1,4 @@
-//! Mistakes and values as data.
+//! Tests of settings: tables of mistakes and values.
 
 use std::path::Path;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn config(text: &str) -> Config {
     read::config(settings, Path::new("/home/me/.deft")).unwrap()
 }
 
-/// A file, and what is said about it.
+/// A file, and the problems it causes.
 const MISTAKES: &[(&str, &str)] = &[
     (
         "[skils]\n",
@@ -224,7 +224,7 @@ fn a_model_is_what_its_section_says() {
     assert!(small.tools && small.api_key.is_none());
 }
 
-/// Settings are made one by one, and a key may be missing today: no reason for other commands to fail.
+/// Settings are made one at a time, and an API key may be missing for a while: other commands must not fail.
 #[test]
 fn a_model_that_cannot_be_asked_says_why() {
     for (text, why) in [
@@ -281,7 +281,7 @@ fn the_chat_of_notices_is_the_primary_chat() {
     }
 }
 
-/// S1.3: a server's tool that carries notices sends to the primary chat too.
+/// S1.3: the target of a server's tool for notices is the primary chat too.
 #[test]
 fn the_target_of_a_tool_is_the_primary_chat() {
     let bot = "[telegram]\ntoken = \"env:BOT\"\nallowed_chats = [7]\n";
@@ -307,7 +307,7 @@ fn the_target_of_a_tool_is_the_primary_chat() {
     }
 }
 
-/// What a document tells people to write can be written.
+/// The examples in the documents are valid.
 #[test]
 fn examples_in_documents_are_right() {
     for document in [
@@ -333,7 +333,7 @@ fn keys_of_models_and_hooks_are_withheld_from_tools() {
     assert_eq!(withheld, [deft_tools::Reference::new("env:KEY")]);
 }
 
-/// What the table calls a default is what counts without a file.
+/// The defaults in the table are those that apply without a file.
 #[test]
 fn defaults_are_those_of_their_owners() {
     let nothing = config("");

@@ -1,6 +1,6 @@
-//! Settings as a tree whose every value knows where it comes from.
+//! Settings as a tree that records the origin of each value.
 //!
-//! Text and variables in, a tree out. What the keys mean is checked elsewhere.
+//! Not here: the meaning of the keys.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::kind::Kind;
 use super::problem::Problem;
 use super::table::{self, Meaning};
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The default; no source sets it.
+    /// The default.
     Default,
     /// A line of the file.
     File {
-        /// Its number, from 1 on.
+        /// The line number, from 1.
         line: usize,
     },
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
 }
 
@@ -39,11 +39,11 @@ pub enum Data {
     Value(Value),
 }
 
-/// Keys and what they hold.
+/// Keys and their values or subsections.
 pub(super) type Section = BTreeMap<String, Node>;
 
 impl Node {
-    /// The whole as JSON.
+    /// Converts the node to JSON.
     pub fn json(&self) -> Value {
         match &self.data {
             Data::Table(section) => {
@@ -56,16 +56,16 @@ impl Node {
     }
 }
 
-/// All settings that a source sets.
+/// All settings from the file and the environment.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub(super) root: Section,
 }
 
 impl Settings {
-    /// Reads a file.
+    /// Parses the text of a file.
     pub fn parse(text: &str) -> Result<Self, Problem> {
-        // Editors on some systems put a mark in front that says nothing.
+        // Editors on some systems write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = &Lines::new(text);
         let parsed = DeTable::parse(text).map_err(|problem| Problem {
@@ -79,10 +79,10 @@ impl Settings {
         })
     }
 
-    /// Lets variables, named without their `DEFT__`, count more than the file.
+    /// Overrides settings with variables, whose names come without `DEFT__`.
     pub fn overlay(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
         for (name, value) in variables {
-            // Set to nothing is how scripts take a variable back.
+            // Scripts unset a variable by giving it an empty value.
             if !value.is_empty() {
                 let origin = Origin::Variable(format!("DEFT__{name}"));
                 let parts: Vec<&str> = name.split("__").collect();
@@ -91,7 +91,7 @@ impl Settings {
         }
     }
 
-    /// What is at a path.
+    /// Returns the node at `path`.
     pub fn get<S: AsRef<str>>(&self, path: &[S]) -> Option<&Node> {
         let (last, above) = path.split_last()?;
         let mut section = &self.root;
@@ -105,7 +105,7 @@ impl Settings {
     }
 }
 
-/// Puts the value of a variable where its name says.
+/// Stores the value of a variable at the path in its name.
 fn put(
     section: &mut Section,
     above: &mut Vec<String>,
@@ -135,17 +135,16 @@ fn put(
     }
 }
 
-/// The key of the file that a part of a variable's name means: shells know no
-/// small letters there and no hyphens.
+/// Returns the key of the file that a part of a variable's name refers to. Names of variables have no lower
+/// case and no hyphens.
 fn existing(section: &Section, part: &str) -> Option<String> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let same = |name: &&String| plain(name) == plain(part);
     section.keys().find(same).cloned()
 }
 
-/// How a name is spelled that the file does not have: names of variables,
-/// headers, secrets and fields of others as they are given, everything else in
-/// small letters.
+/// Returns the spelling of a new name: variables, headers, secrets and provider-specific fields keep theirs;
+/// all other names are in lower case.
 fn spelled(above: &[String], part: &str) -> String {
     let is_free = match above {
         [section] => section == "secrets",
@@ -160,20 +159,20 @@ fn spelled(above: &[String], part: &str) -> String {
     }
 }
 
-/// A value as it is given outside the file. Anything that is not TOML is a text,
-/// so that a shell user need not quote twice; so is any value of a text key.
+/// Parses a value from the command line or a variable. A value that is not TOML is a string, so that shell
+/// users need not quote twice; for keys of strings, any value is a string.
 pub fn read_value(given: &str, kind: Option<Kind>) -> Value {
     let text = || Value::String(given.to_owned());
     let parsed = value_of(given).unwrap_or_else(text);
     match kind {
         Some(kind) if kind.is_text() && !parsed.is_string() => text(),
-        // One folder is a list of one.
+        // A single item is a list of one.
         Some(Kind::Texts | Kind::Chats) if !parsed.is_array() => Value::Array(vec![parsed]),
         _ => parsed,
     }
 }
 
-/// The value that a text is in TOML, if it is one.
+/// Parses `text` as a TOML value; `None` if it is not one.
 pub(super) fn value_of(text: &str) -> Option<Value> {
     let document = format!("value = {text}");
     let parsed = DeTable::parse(&document).ok()?;
@@ -182,7 +181,7 @@ pub(super) fn value_of(text: &str) -> Option<Value> {
     section.is_empty().then(|| node.json())
 }
 
-/// A value of JSON as a tree of one origin.
+/// Converts a JSON value into a tree with one origin.
 fn node(value: &Value, origin: &Origin) -> Node {
     let data = match value {
         Value::Object(fields) => {
@@ -200,7 +199,7 @@ fn node(value: &Value, origin: &Origin) -> Node {
     }
 }
 
-/// Where the lines of a text end.
+/// The positions of the line ends in a text.
 struct Lines(Vec<usize>);
 
 impl Lines {

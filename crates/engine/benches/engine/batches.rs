@@ -1,4 +1,4 @@
-//! The commits of a run without the engine: what it stored is stored again under other names.
+//! The commits of a run without the engine: its stored batches are stored again under other ids.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use deft_store::{
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
-/// Events of the first batch, which is stored with the run, and of those that follow but the last.
+/// Number of events in the first batch, which is stored with the run, and in all others except the last.
 const EACH: usize = 2;
 
-/// How long the commits of the newest run of a skill take, one after another.
+/// Measures the commits of the newest run of a skill, one after another.
 pub(crate) fn commits(
     runtime: &Runtime,
     store: &Arc<dyn Store>,
@@ -73,8 +73,8 @@ pub(crate) fn commits(
     })
 }
 
-/// The batches as the engine made them: each stores the end of a step and the beginning of the
-/// next, the last one the end of the run.
+/// Returns the batches as the engine made them: each stores the end of a step and the start of the next, the
+/// last one the end of the run.
 fn batches(events: &[StoredEvent], outputs: Option<String>) -> Vec<Batch> {
     let new = |event: &StoredEvent| NewEvent {
         at: event.at,

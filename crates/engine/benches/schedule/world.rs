@@ -1,4 +1,4 @@
-//! An engine over a file with many records, a tool that says when it was called, and a daemon.
+//! An engine over a file with many records, a tool that reports when it was called, and a daemon.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -50,7 +50,7 @@ impl Channel for Ears {
     }
 }
 
-/// A home with a store, an engine over it, and calls that were made.
+/// A home with a store, an engine over it, and the calls that were made.
 pub(crate) struct World {
     home: TempDir,
     tool: String,
@@ -60,7 +60,7 @@ pub(crate) struct World {
     parts: Option<(Arc<dyn Store>, Engine)>,
 }
 
-/// No slot is due within it unless a benchmark asks for one.
+/// No slot is due within this time unless a benchmark asks for one.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 impl World {
@@ -68,7 +68,7 @@ impl World {
         Self::with(count, tool, "once")
     }
 
-    /// A file with so many records.
+    /// Returns a world whose file has `count` records.
     pub(crate) fn with(count: usize, tool: &str, misfire: &str) -> Self {
         let (said, calls) = unbounded_channel();
         let mut world = Self {
@@ -90,7 +90,7 @@ impl World {
         world
     }
 
-    /// Puts timed skill files into the home, for the next time it is opened.
+    /// Writes timed skill files into the home, for the next time it is opened.
     pub(crate) fn write_files(&self, count: usize) {
         let folder = self.home.path().join("skills");
         std::fs::create_dir_all(&folder).unwrap();
@@ -111,7 +111,7 @@ impl World {
         &self.parts.as_ref().unwrap().1
     }
 
-    /// Leaves the file as a process does that ends.
+    /// Closes the file like a process that ends.
     pub(crate) fn close(&mut self) {
         self.parts = None;
     }
@@ -168,7 +168,7 @@ impl World {
         router
     }
 
-    /// Records as an assistant stores them, each read once as it would be.
+    /// Returns records as an assistant would store them, each parsed once.
     pub(crate) fn new_skills(&self, which: std::ops::Range<usize>) -> Vec<NewSkill> {
         let now = Timestamp::now();
         let moment = Moment {
@@ -215,7 +215,7 @@ impl World {
         which.map(one).collect()
     }
 
-    /// The first records.
+    /// Returns the first records.
     pub(crate) async fn rows(&self, count: usize) -> Vec<SkillRow> {
         let filter = SkillFilter {
             limit: Some(u32::try_from(count).unwrap()),
@@ -224,7 +224,7 @@ impl World {
         self.store().skills(filter).await.unwrap()
     }
 
-    /// Gives records their next slot.
+    /// Sets the next slot of records.
     pub(crate) async fn plan(&self, rows: &[SkillRow], slot: Timestamp) {
         let changes = rows.iter().map(|row| async {
             loop {
@@ -246,8 +246,8 @@ impl World {
         futures_util::future::join_all(changes).await;
     }
 
-    /// How long after the slot so many calls were made. Calls carry their own time, because waking a task
-    /// for each would be part of the measurement.
+    /// Returns how long after the slot each of `count` calls was made. Calls carry their own time, because
+    /// waking a task for each would be part of the measurement.
     pub(crate) async fn calls(&self, count: usize, slot: Timestamp) -> Vec<Duration> {
         let mut calls = self.calls.lock().await;
         let mut times = Vec::with_capacity(count);
@@ -265,7 +265,7 @@ impl World {
         while !matches!(live.recv().await.unwrap().event, Event::Finished(_)) {}
     }
 
-    /// The same as `calls`, from the log of the server.
+    /// Like [`Self::calls`], from the log of the server.
     pub(crate) async fn served(&self) -> Vec<Duration> {
         let mut slots = BTreeMap::new();
         for run in self.store().runs(RunFilter::default()).await.unwrap() {
@@ -282,7 +282,7 @@ impl World {
         late.collect()
     }
 
-    /// Waits until no run is left that is not over.
+    /// Waits until every run has ended.
     pub(crate) async fn quiet(&self) {
         let active = RunFilter {
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -294,7 +294,7 @@ impl World {
         }
     }
 
-    /// Waits until no slot is due, and counts the rows.
+    /// Waits until no slot is due, and returns the number of rows.
     pub(crate) async fn settled(&self) -> usize {
         while self
             .store()
@@ -347,7 +347,7 @@ pub(crate) fn percentile(times: &mut [Duration], part: f64) -> f64 {
     times[at].as_secs_f64() * 1000.0
 }
 
-/// CPU of all threads of this process.
+/// Returns the CPU time of all threads of this process.
 pub(crate) fn cpu() -> Duration {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     let own = threads.filter_map(|thread| {
@@ -357,7 +357,7 @@ pub(crate) fn cpu() -> Duration {
     Duration::from_nanos(own.sum())
 }
 
-/// The memory of this process in MB, shared pages counted by their share.
+/// Returns the memory of this process in MB, with shared pages counted proportionally.
 pub(crate) fn pss() -> f64 {
     let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("Pss:"));

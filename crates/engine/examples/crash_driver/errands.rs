@@ -1,4 +1,4 @@
-//! Runs with agents: fired, asked about, resumed by hand where they stopped.
+//! Runs with agents: fired, answered, and resumed by hand.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use deft_workflow::Answer;
 use jiff::Timestamp;
 use serde_json::json;
 
-/// All chats are in one conversation.
+/// The conversation of all chats.
 const CONVERSATION: &str = "conv_crash";
 
 const BY: &str = "the crash test";
@@ -36,7 +36,7 @@ pub(crate) async fn work(engine: Engine, total: usize, nth: usize) {
     }
 }
 
-/// Fires the next run, or says the next thing.
+/// Fires the next run, or sends the next chat message.
 async fn begin(engine: &Engine, nth: usize, attention: &Attention) {
     if nth % 4 == 3 {
         return chat(engine, nth, attention).await;

@@ -1,14 +1,14 @@
-//! Drives many runs in one process, so that the crash test has something to kill.
+//! Drives many runs in one process, for the crash test to kill.
 //!
-//! `crash_driver steps|agents HOME SERVER TOTAL ARGS…`: takes over what earlier processes left
-//! behind, admits runs until there are TOTAL of them, drives four at a time, and ends when all are
-//! done. `steps` are runs without a model, `agents` have one in this process.
+//! `crash_driver steps|agents HOME SERVER TOTAL ARGS…`: resumes the runs of earlier processes, admits runs
+//! until there are TOTAL of them, drives four at a time, and ends when all are done. `steps` are runs without
+//! a model, `agents` use a model in this process.
 //!
-//! `crash_driver spenders HOME SERVER TOTAL ARGS…` is not killed: it says `ready`, waits for a line,
-//! and fires TOTAL runs at once, which share a budget with those of other processes (`spenders.rs`).
+//! `crash_driver spenders HOME SERVER TOTAL ARGS…` is not killed: it prints `ready`, waits for a line, and
+//! fires TOTAL runs at once, which share a budget with those of other processes (`spenders.rs`).
 //!
-//! `crash_driver worker` stands in for the worker that runs Python: an interpreter that takes a
-//! second to load would never answer in a process that lives for a tenth of one.
+//! `crash_driver worker` replaces the worker that runs Python: an interpreter that takes a second to load
+//! would never answer in a process that lives for a tenth of one.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -87,8 +87,8 @@ fn engine(home: &Path, server: &str, args: Vec<String>, models: Models) -> Engin
     engine
 }
 
-/// A router with a tool of this process beside those of the server: every other call of it fails,
-/// so that there is something to mend.
+/// Returns a router with a tool of this process besides those of the server: every other call of it fails, to
+/// trigger heal rules.
 fn router(options: deft_tools::Options) -> Router {
     let router = Router::new(options, Environment::default());
     let calls = AtomicUsize::new(0);

@@ -1,5 +1,5 @@
-//! A model in this process. What it answers follows from what it was told, so that it says the same
-//! before and after a crash; only its troubles come once, and files remember which it has had.
+//! A model in this process. Its answers depend only on the request, so that they are the same before and
+//! after a crash; only its failures happen once, and files record which ones did.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use deft_model::{
 };
 use serde_json::{Value, json};
 
-/// What every answer takes, so that the test can count.
+/// The tokens of every answer, so that the test can count them.
 const USAGE: TokenUsage = TokenUsage {
     input: 7,
     cached: 0,
@@ -25,7 +25,7 @@ const USAGE: TokenUsage = TokenUsage {
     estimated: false,
 };
 
-/// What an answer takes of those that share a budget: less than was reserved for it, or more.
+/// Returns the tokens of an answer in the tests with shared budgets: less than was reserved for it, or more.
 fn spends(what: &str) -> Option<TokenUsage> {
     let input = match what {
         "modest" => 100,
@@ -39,7 +39,7 @@ fn spends(what: &str) -> Option<TokenUsage> {
     })
 }
 
-/// So long it thinks, so that some kills find it thinking.
+/// How long an answer takes, so that some kills interrupt a request.
 const THINKS: Duration = Duration::from_millis(2);
 
 struct Mind {
@@ -111,7 +111,7 @@ impl Provider for Mind {
 }
 
 impl Mind {
-    /// Some errands lose their model once.
+    /// Fails once for some runs.
     fn trouble(&self, nth: u64) -> Result<(), ProviderFailure> {
         if nth.is_multiple_of(4) && self.first(&format!("fails-{nth}")) {
             return Err(Failure::new(FailureClass::Network, "the model is gone").into());
@@ -119,7 +119,7 @@ impl Mind {
         Ok(())
     }
 
-    /// Whether this has never happened before, in no process.
+    /// Whether this has never happened before, in any process.
     fn first(&self, name: &str) -> bool {
         let file = self.troubles.join(name);
         let made = OpenOptions::new().write(true).create_new(true).open(file);
@@ -127,7 +127,7 @@ impl Mind {
     }
 }
 
-/// What is asked now, and how often the model has answered to that.
+/// Returns the current question, and how often the model has answered it.
 fn place(messages: &[Message]) -> (&str, usize) {
     let asked = messages.iter().rposition(
         |message| matches!(message, Message::User { text } if !text.starts_with("command:")),
@@ -161,7 +161,7 @@ fn answer(what: &str, turn: usize) -> ModelReply {
         ),
         ("errand", 3) => wants(turn, &[("look", n(6)), ("sign", n(2))]),
         ("errand", 4) => wants(turn, &[("act", n(3)), ("look", n(7)), ("look", n(8))]),
-        // What is not accepted is done again as far as the engine lets it.
+        // After a rejected answer it repeats its calls, as far as the engine allows.
         ("Your", 0) => wants(turn, &[("act", n(1)), ("look", n(9)), ("put", n(1))]),
         ("help", 0) => wants(turn, &[("look", n(1)), ("put", n(2))]),
         ("help", 1) | ("chat", 0) => wants(turn, &[("look", n(3)), ("act", n(4))]),

@@ -1,4 +1,4 @@
-//! Runs that share a budget with those of another process, all at once.
+//! Concurrent runs that share a budget with those of another process.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,9 +7,9 @@ use deft_engine::{Attention, Budgets, DayBudget, Engine, Fire};
 use deft_model::{ExhaustedAction, Object};
 use serde_json::json;
 
-/// Fires so many runs when it is told to, and ends when all of them have.
+/// Fires `total` runs on request, and ends when all of them have ended.
 ///
-/// `HOME/race` says what they do and how many tokens all of them may take together: `KIND LIMIT`.
+/// `HOME/race` contains their kind and the number of tokens that all of them may use together: `KIND LIMIT`.
 pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
     let race = std::fs::read_to_string(home.join("race")).unwrap();
     let (kind, limit) = race.split_once(' ').unwrap();
@@ -21,7 +21,7 @@ pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
         },
         ..Budgets::default()
     });
-    // The server of the tools is there before the race begins.
+    // The server of the tools is started before the race.
     engine.router().listed().await;
     #[expect(
         clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! Speaks like the worker that runs Python and runs none: a condition is true, and the value of a
-//! block is its seed, which the test knows.
+//! Speaks the protocol of the worker that runs Python, without running any: a condition is true, and the
+//! value of a block is its seed, which the test knows.
 
 use std::io::{IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -22,7 +22,7 @@ pub(crate) fn serve() {
     }
 }
 
-/// The two ends of the next session.
+/// Returns the two ends of the next session.
 fn next() -> Option<Vec<OwnedFd>> {
     let mut bytes = [0; 256];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];

@@ -1,7 +1,6 @@
-//! What agents called in a run, for people who look at it afterwards: each call once, with what a
-//! person said about it and its result.
+//! The calls of agents in a run, for display: each call once, with the answer of a person and its result.
 //!
-//! A picture of stored events, like the views of steps. It decides nothing.
+//! Derived from stored events, like the views of steps; makes no decisions.
 
 use std::collections::HashMap;
 
@@ -12,12 +11,12 @@ use deft_workflow::{Event, Path};
 use jiff::Timestamp;
 use serde_json::json;
 
-/// How much is shown of why a call was refused or failed.
+/// Maximum number of characters shown of the reason of a refusal or failure.
 const NOTE: usize = 300;
 
 type CallPlace = (Path, Address, u32, u32);
 
-/// The calls of all agents of a run, in the order in which they came up.
+/// Returns the calls of all agents of a run, in order.
 pub(crate) fn calls(events: &[(Timestamp, Event)]) -> Vec<CallView> {
     let mut seen = CallList::default();
     for (_, event) in events {
@@ -129,7 +128,7 @@ impl CallList {
         }
     }
 
-    /// The call at a place, which is new unless a person was asked about it.
+    /// Returns the view of a call, and creates it unless an earlier event did.
     fn call(&mut self, place: CallPlace, tool: &str) -> &mut CallView {
         let next = self.calls.len();
         let at = *self.places.entry(place.clone()).or_insert(next);
@@ -161,7 +160,7 @@ fn cut(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A call that deft answered itself is shown beside those that were made.
+    /// A call that deft answered itself is listed like one that was made.
     #[test]
     fn what_deft_answered_itself_is_shown() {
         let told = |call: u32, how: Interpretation| Event::Agent {

@@ -1,11 +1,11 @@
-//! The model that a person chose for a conversation: that of its last message.
+//! The model that a person chose for the last message of a conversation.
 
 use deft_agents::chosen_model;
 
 use crate::{Engine, Error};
 
 impl Engine {
-    /// The model that answered last because a person chose it; none if it was the agent's own.
+    /// Returns the model that a person chose for the last answer; `None` if the agent's own model answered.
     pub async fn model_of_conversation(&self, conversation: &str) -> Result<Option<String>, Error> {
         let store = self.store();
         let Some(row) = store.conversation(conversation).await? else {

@@ -1,5 +1,5 @@
-//! `dispatch_agent` as a person or a program calls it: a run of one agent with a mission and exactly the named
-//! skills and tools. Not here: agents that agents send out, which are a part of the sender's run.
+//! `dispatch_agent` for people and programs: a run of one agent with a mission and exactly the named skills
+//! and tools. Not here: agents that agents dispatch, which are part of the sender's run.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{DISPATCH_SKILL, Engine, Fire};
 
-/// The task: what to do, then what there is to know.
+/// The task: the mission, then the context.
 const TASK: &str = "{{ inputs.mission }}\n\n{{ inputs.context }}";
 
 impl Engine {
@@ -65,7 +65,7 @@ impl Engine {
         })
     }
 
-    /// The ids of the skills and the names of the tools among the given names; a skill goes first.
+    /// Splits names into the ids of skills and the names of tools; a skill takes precedence.
     async fn split_names(&self, names: &[String]) -> Result<(Vec<String>, Vec<String>), Failure> {
         let known = self.library().all_skills().await;
         let (mut skills, mut tools) = (Vec::new(), Vec::new());

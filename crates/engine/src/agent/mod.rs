@@ -1,8 +1,7 @@
-//! The rim of agents: what they are told and offered, what their calls come down to, what they
-//! may spend, and conversations.
+//! The interface of agents to the engine: setups, tools, calls, budgets and conversations.
 //!
-//! The agent itself is a value (`deft-agent`); `drive/think.rs` drives it inside a run. Not here:
-//! wires of models, storing anything but by the journal of the run.
+//! The agent itself is a value (`deft-agent`); `drive/think.rs` drives it inside a run. Not here: wire
+//! formats of models, and storage except by the journal of the run.
 
 mod calls;
 mod chosen;
@@ -30,7 +29,7 @@ pub(crate) use result::{AgentResult, RecordableResult, Span};
 pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;
 
-/// How a skill runs. A chat is steps in form only.
+/// Returns how a skill runs. A chat has steps, but runs as an agent.
 pub fn tier(skill: &Skill) -> Tier {
     match skill.id.as_str() {
         CHAT_SKILL => Tier::Agent,
@@ -38,7 +37,7 @@ pub fn tier(skill: &Skill) -> Tier {
     }
 }
 
-/// The value of an agent step: its text, or the JSON in it where a schema is to be met.
+/// Returns the value of an agent step: its text, or the JSON in it if the step has a schema.
 pub(crate) fn answer_value(text: String, wants_json: bool) -> Value {
     if !wants_json {
         return Value::String(text);
@@ -47,7 +46,7 @@ pub(crate) fn answer_value(text: String, wants_json: bool) -> Value {
     parsed.unwrap_or(Value::String(text))
 }
 
-/// What stands in the only fence of a text; models like to say a sentence before it.
+/// Returns the content of the only code fence in a text; models like to write a sentence before it.
 fn fenced(text: &str) -> Option<&str> {
     let mut parts = text.split("```");
     let (_, inside, _) = (parts.next()?, parts.next()?, parts.next()?);

@@ -1,4 +1,4 @@
-//! Prepares the agents of a run: `deft-agents` says what they begin with.
+//! Preparation of the agents of a run; `deft-agents` builds their setups.
 
 use deft_agent::{Address, Dispatch, Setup};
 use deft_agents::Brief;
@@ -9,8 +9,8 @@ use super::AgentResult;
 use crate::perform::Performer;
 
 impl Performer {
-    /// What the agent of a step begins with that is about to begin. A check that could not be made before is made
-    /// now.
+    /// Builds the setup of the agent of a step. If the check before the run failed (`unchecked`), tries it
+    /// again first.
     pub(crate) async fn ready(self, brief: Brief, unchecked: bool) -> AgentResult {
         let checked = if unchecked {
             self.engine.check_again(&brief).await
@@ -28,7 +28,7 @@ impl Performer {
         }
     }
 
-    /// What an agent begins with that another one sends out.
+    /// Builds the setup of an agent that another agent dispatches.
     pub(crate) fn prepare_child(
         &self,
         run: &RunRow,

@@ -1,4 +1,4 @@
-//! The result of a request of an agent, and the event for it.
+//! Results of an agent's requests, and the events for them.
 use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Reply, Setup};
 use deft_agents::Exhaustion;
 use deft_llm::Answer as ModelAnswer;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::ask::{self, Question};
 
-/// A turn of an agent.
+/// One turn of one agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) agent: Address,
@@ -18,20 +18,20 @@ pub(crate) struct Span {
 
 /// The result of a request of an agent.
 pub(crate) enum AgentResult {
-    /// What an agent begins with.
+    /// The setup of an agent.
     Prepared {
         agent: Address,
         result: Result<Box<Setup>, Failure>,
     },
-    /// Nothing, as there is nothing to do: the check before the run says why.
+    /// No setup, because the check before the run found no work; contains the reason.
     Idle(String),
-    /// An answer of its model.
+    /// An answer of the model.
     Replied {
         span: Span,
         result: Result<ModelAnswer, Failure>,
         ms: u64,
         writes: Vec<Write>,
-        /// What is to happen, if a budget is spent.
+        /// The reaction to a spent budget, if one is spent.
         exhausted: Option<Exhaustion>,
     },
     /// The end of a call.
@@ -41,7 +41,7 @@ pub(crate) enum AgentResult {
         result: Result<Value, Failure>,
         ms: u64,
     },
-    /// The answer of a person, if there is one.
+    /// The answer of a person; `None` if no answer is available yet.
     Answered {
         span: Span,
         call: u32,
@@ -50,18 +50,18 @@ pub(crate) enum AgentResult {
     },
 }
 
-/// What is to be recorded of it.
+/// What to record for a result.
 pub(crate) enum RecordableResult {
-    /// This, together with these.
+    /// An event, with writes for the same transaction.
     Event(AgentEvent, Vec<Write>),
-    /// The agent cannot begin.
+    /// The agent cannot start.
     Unable(Failure),
-    /// No result yet: a person has to answer.
+    /// Nothing yet: a person has to answer first.
     Unanswered(Question),
 }
 
 impl AgentResult {
-    /// The event for what came.
+    /// Converts the result to an event.
     pub(crate) fn event(self, machine: &Agent) -> RecordableResult {
         let mut also = Vec::new();
         let event = match self {

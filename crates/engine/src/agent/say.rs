@@ -1,5 +1,5 @@
-//! Chats: a message of a person is a run like any other, of a skill that exists only for it, and
-//! its transcript joins the conversation.
+//! Chats: a message of a person is a run of a skill that exists only for it, and its transcript joins the
+//! conversation.
 
 use std::sync::Arc;
 
@@ -15,28 +15,28 @@ use uuid::Uuid;
 
 use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
 
-/// The longest title that a conversation gets from its first message.
+/// Maximum length of a title that is made from the first message.
 const TITLE: usize = 80;
 
-/// What a person says.
+/// A message of a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Say {
-    /// The conversation that it belongs to; a new one is opened when absent.
+    /// The conversation that it belongs to; `None` starts a new one.
     pub conversation: Option<String>,
-    /// The agent that is spoken to; the conversation's, else the usual one.
+    /// The agent that answers; `None` means that of the conversation, or the default one.
     pub agent: Option<String>,
-    /// Where it is said: `cli`, `telegram:CHAT`, …
+    /// The channel of the message: `cli`, `telegram:CHAT`, …
     pub channel: String,
-    /// What is said.
+    /// The text.
     pub text: String,
-    /// The same message is answered once.
+    /// Two messages with the same key get one answer.
     pub key: Option<String>,
-    /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. The transaction that ends the
-    /// run stores it, whichever process drives the run. None if the caller waits for the answer.
+    /// The receiver of the answer through the outbox, such as `telegram:CHAT`. The transaction that ends the
+    /// run stores it, no matter which process drives the run. `None` if the caller waits for the answer.
     pub answer_to: Option<String>,
-    /// The message comes from a script, so no person can be asked.
+    /// Whether the message comes from a script, so that no person can be asked.
     pub alone: bool,
-    /// The model that is to answer, if not the agent's.
+    /// The model that should answer, if not the agent's.
     pub model: Option<String>,
     /// The request that it comes from.
     pub origin: RunOrigin,
@@ -49,12 +49,12 @@ pub struct ChatAnswer {
     pub conversation: String,
     /// The run that answered.
     pub run: RunRow,
-    /// The answer; empty if there is none.
+    /// The answer; empty if the run has none.
     pub text: String,
 }
 
 impl ChatAnswer {
-    /// What a run has said. A message that was said before belongs where it was said.
+    /// Returns the answer of a run. A message with a known key belongs to the conversation of its first run.
     pub(super) fn from_run(run: RunRow, conversation: String) -> Result<Self, Error> {
         Ok(Self {
             conversation: conversation_of(&run)?.unwrap_or(conversation),
@@ -65,7 +65,7 @@ impl ChatAnswer {
 }
 
 impl Engine {
-    /// Answers a message here, until the answer is complete or a person has to be asked.
+    /// Answers a message here, until the answer is complete or a person must be asked.
     pub async fn say(&self, say: Say, attention: Attention) -> Result<ChatAnswer, Error> {
         let place = self.place_for(&say).await?;
         let fire = self.chat_fire(&say, &place);
@@ -76,7 +76,7 @@ impl Engine {
         ChatAnswer::from_run(run, place.conversation)
     }
 
-    /// Skills that an agent may use: ids and descriptions.
+    /// Returns ids and descriptions of the skills that an agent may use.
     pub async fn skills_of(&self, agent: Option<&str>) -> Vec<(String, String)> {
         let agent = agent.unwrap_or(&self.inner.options.agent.default);
         let Some(agent) = self.inner.agents.agent_definition(agent) else {
@@ -90,12 +90,12 @@ impl Engine {
             .collect()
     }
 
-    /// Why no model speaks for an agent, or for the usual one, if none does.
+    /// Checks that a model is configured for an agent; `None` means the default one.
     pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
         self.inner.agents.check_model(agent)
     }
 
-    /// Says why there is no agent of this name, if there is none.
+    /// Checks that an agent exists.
     pub fn check_agent(&self, name: &str) -> Result<(), Error> {
         match self.inner.agents.agent_definition(name) {
             Some(_) => Ok(()),
@@ -120,7 +120,7 @@ impl Engine {
         }
         let title: String = say.text.trim().chars().take(TITLE).collect();
         let new = NewConversation {
-            // The same message belongs to the same conversation, however often it is said.
+            // The same message belongs to the same conversation, even if it is sent repeatedly.
             id: match &say.key {
                 Some(key) => format!("conv_{}", &hex_digest(key.as_bytes())[..24]),
                 None => format!("conv_{}", Uuid::now_v7().simple()),
@@ -138,8 +138,8 @@ impl Engine {
         })
     }
 
-    /// The run that answers. The words of the person are stored with it, so that they are in their
-    /// conversation from then on, whatever becomes of the answer.
+    /// Returns the fire of the run that answers. The message is stored with the run, so it is in its
+    /// conversation even if the answer fails.
     fn chat_fire(&self, say: &Say, place: &ChatPlace) -> Fire {
         let max_steps = self.inner.agents.agent_definition(&place.agent);
         let max_steps = max_steps.and_then(|agent| agent.max_steps);
@@ -172,15 +172,15 @@ impl Engine {
     }
 }
 
-/// Where something is said, and to whom.
+/// The conversation and agent of a message.
 struct ChatPlace {
     conversation: String,
     agent: String,
-    /// The conversation, if it begins with this.
+    /// The conversation to create, if the message starts it.
     opens: Option<NewConversation>,
 }
 
-/// One agent step that is given the message.
+/// Returns a skill with one agent step that gets the message.
 fn chat_skill(agent: &str, max_steps: u32) -> Skill {
     let inputs = [
         ("conversation", true),

@@ -1,4 +1,4 @@
-//! What a model would be told of a message, with what each part of it costs. No model is asked.
+//! Preview of the prompt for a message, with the size of each part. No model is called.
 
 use deft_agent::{Mode, Offer, Setup};
 use deft_agents::{ChatMessage, Preview};
@@ -8,7 +8,7 @@ use deft_wire::chat::{PromptMode, PromptSection, PromptTool, PromptView, SystemP
 use crate::{Engine, Error, Say};
 
 impl Engine {
-    /// What a model would be told, without asking one.
+    /// Returns the prompt that a model would get, without calling one.
     pub async fn show_prompt(&self, say: &Say) -> Result<PromptView, Error> {
         let known = match &say.conversation {
             Some(id) => self.store().conversation(id).await?,
@@ -86,7 +86,7 @@ fn messages(setup: &Setup) -> Vec<Message> {
     messages
 }
 
-/// The first question of the agent.
+/// Returns the first request of the agent.
 fn request(setup: &Setup, messages: Vec<Message>) -> ModelRequest {
     let specs = setup.tools.iter().map(|offer| offer.spec.clone());
     ModelRequest {

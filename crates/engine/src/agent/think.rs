@@ -1,6 +1,6 @@
-//! Does what an agent asks for: asks its model, calls a tool, puts together another agent.
+//! Performs the requests of an agent: asks its model, calls a tool, prepares another agent.
 //!
-//! Nothing here touches the state of a run; each function returns the result.
+//! Nothing here changes the state of a run; each function returns its result.
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
@@ -29,27 +29,27 @@ use crate::perform::{Performer, cancelled, millis};
 pub(crate) struct Job<'a> {
     pub(crate) lease: &'a Lease,
     pub(crate) attention: &'a Attention,
-    /// The try of the step.
+    /// The attempt of the step.
     pub(crate) attempt: u32,
-    /// When the step has taken too long.
+    /// The deadline of the step.
     pub(crate) until: Option<Timestamp>,
-    /// The agent of the step, who pays; the one that asks, where it was sent out; and the one that
-    /// sends another out.
+    /// `agent`: the agent of the step, whose budget pays. `below`: the dispatched agent that asks, if any.
+    /// `parent`: the setup of the agent that dispatches another one.
     pub(crate) agent: &'a str,
     pub(crate) below: Option<&'a str>,
     pub(crate) parent: Option<&'a Setup>,
-    /// The skills around the step.
+    /// The skills that enclose the step.
     pub(crate) around: Vec<EnclosingSkill>,
     /// The rights of the agent that asks.
     pub(crate) authority: Option<&'a Authority>,
 }
 
-/// The result of a question to a model.
+/// The result of a request to a model.
 enum ModelTurn {
     Answered(Box<Result<deft_llm::Answer, Failure>>, Vec<Write>),
-    /// There is no money for it.
+    /// A budget is spent.
     BudgetExceeded(Failure, Option<Exhaustion>),
-    /// A person has to agree first.
+    /// A person has to agree to more spending first.
     Waits(Box<Question>),
 }
 
@@ -59,7 +59,7 @@ impl ModelTurn {
     }
 }
 
-/// A question to the model of an agent.
+/// A request to the model of an agent.
 struct Turn<'a> {
     run: &'a RunRow,
     path: &'a Path,
@@ -69,8 +69,8 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Names the question for what it costs. One that is asked again after a refusal, in another
-    /// try of the step or after the run was resumed, is another one: both are paid for.
+    /// Returns the key of the request for its costs. A request that is repeated after a refusal, in another
+    /// attempt of the step, or after the run was resumed has another key: both are paid for.
     fn key(&self, attempt: u32) -> String {
         let Span { agent, turn } = self.span;
         let (run, path, ends) = (&self.run.id, self.path, self.run.finish_ordinal);
@@ -79,7 +79,7 @@ impl Turn<'_> {
 }
 
 impl Performer {
-    /// Does what an agent asks for; questions to people are the driver's.
+    /// Performs a request of an agent; the driver handles questions to people.
     pub(crate) async fn think(
         self,
         run: &RunRow,
@@ -138,7 +138,7 @@ impl Performer {
             } => {
                 let authority = job.authority.map(|mine| with_consent(mine, &tool, covers));
                 let key = call_key(run, path, &agent, turn, call);
-                // Each call keeps what is too large in a place of its own.
+                // Each call has its own path for results that are too large.
                 let place = Path::from_text(format!("{path}~{agent}:{turn}.{call}"));
                 let request = AgentCall {
                     tool: &tool,
@@ -226,7 +226,7 @@ impl Performer {
             tries: Some(&tries),
         };
         let result = engine.agents.models().ask(ask).await;
-        // What it wants done is decided next, also by what a person has agreed to meanwhile.
+        // Its reply is evaluated next, with the grants that people have given in the meantime.
         engine.agents.read_grants_again().await;
         let redaction = engine.parts.router.redaction();
         let result = result.map_err(|failure| redaction.failure(failure));
@@ -240,12 +240,13 @@ impl Performer {
         });
         let (answer, tries) = (result.as_ref().ok(), tries.into_inner());
         let writes = engine.agents.spent(&spending, &key, answer, tries).await;
-        // Only now: an answer that is too large to be stored has been paid for.
+        // After the costs: an answer that is too large to be stored has been paid for.
         let result = result.and_then(|answer| self.within_bounds(turn, answer));
         ModelTurn::Answered(Box::new(result), writes)
     }
 
-    /// A budget that is spent ends the agent, unless a person is to be asked and agrees.
+    /// Reserves beyond a spent budget if the skill asks a person in this case and the person agrees;
+    /// otherwise returns the turn that ends or suspends the agent.
     async fn may_overspend(
         &self,
         turn: &Turn<'_>,
@@ -290,7 +291,8 @@ impl Performer {
         }
     }
 
-    /// A reply joins the journal and may become the result of its step, so it has the bounds of one.
+    /// Checks the size of a reply: it joins the journal and may become the result of its step, so the limit
+    /// of results applies.
     fn within_bounds(&self, turn: &Turn<'_>, answer: ModelAnswer) -> Result<ModelAnswer, Failure> {
         let ModelReply { text, calls, .. } = &answer.reply;
         let args = calls.iter().map(|call| match &call.args {
@@ -306,7 +308,7 @@ impl Performer {
         Err(self.spill(&place, &json!(answer.reply)))
     }
 
-    /// Secrets that a tool let through do not come back by way of a model.
+    /// Hides secrets in a reply: a tool may have leaked them to the model.
     fn hide(&self, text: &str) -> String {
         match self.hide_value(Value::String(text.to_owned())) {
             Value::String(text) => text,
@@ -318,13 +320,13 @@ impl Performer {
         }
     }
 
-    /// Secrets of the run, and those of the configuration.
+    /// Hides the secrets of the run and of the configuration.
     fn hide_value(&self, value: Value) -> Value {
         let value = self.secrets.hide_value(value);
         self.engine.parts.router.redaction().value(value)
     }
 
-    /// Nor do they stand in the record of what it calls.
+    /// Hides secrets in the arguments of a call, so that they are not recorded.
     fn hide_args(&self, args: CallArgs) -> CallArgs {
         match args {
             CallArgs::Object(args) => match self.hide_value(Value::Object(args)) {
@@ -360,15 +362,15 @@ impl Performer {
             },
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
-            // A tool that was not listed when the model wanted it is prepared for now.
+            // A tool that was not listed when the model chose it gets its arguments repaired now.
             by_model: true,
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await;
         let reply = reply.map_err(|failure| self.bounded(path, failure))?;
         let mut value = self.secrets.hide_value(reply.value);
-        // A model that is shown a placeholder could pass it on to any tool, and it would be filled in
-        // there. Only what the instructions hand it may be used so.
+        // A model that saw a placeholder could pass it to any tool, where it would be replaced by the secret.
+        // Only placeholders in the instructions may be used that way.
         deft_workflow::mask_value(&mut value);
         if size(&value) > self.engine.options.max_result_bytes {
             return Err(self.spill(path, &value));
@@ -376,7 +378,7 @@ impl Performer {
         Ok(value)
     }
 
-    /// How long a call may still take.
+    /// Returns the time left until the deadline of the step; `None` without a deadline.
     fn remaining(&self, until: Option<Timestamp>) -> Result<Option<Duration>, Failure> {
         let Some(until) = until else {
             return Ok(None);
@@ -390,7 +392,7 @@ impl Performer {
 }
 
 impl Inner {
-    /// Stores a question, unless it was asked before the run was taken up again.
+    /// Stores a question, unless it was stored before the run was resumed.
     async fn ask_once(&self, lease: &Lease, question: &Question) -> Result<(), Error> {
         let store = &self.parts.store;
         if store.approval(&question.approval).await?.is_some() {
@@ -405,7 +407,7 @@ impl Inner {
     }
 }
 
-/// A call of an agent, and the rights it is made with.
+/// A call of an agent, with its rights.
 struct AgentCall<'a> {
     tool: &'a str,
     args: Object,
@@ -414,8 +416,8 @@ struct AgentCall<'a> {
     trace: Option<TraceContext>,
 }
 
-/// The rights of a call that a person may have agreed to. What is stored lasts, and so does the approval of a skill that
-/// is loaded, so only a person's own answer counts for it.
+/// Returns the rights of a call, extended by what a person has agreed to. Stored skills last, and so does the
+/// approval of a loaded skill, so for these tools only a person's own answer counts.
 fn with_consent(authority: &Authority, tool: &str, covers: Option<Coverage>) -> Authority {
     let lasting = STORING.contains(&tool) || [SKILL, GET_SKILL].contains(&tool);
     let covers = covers.filter(|covers| covers.by_person || !lasting);
@@ -429,7 +431,7 @@ fn with_consent(authority: &Authority, tool: &str, covers: Option<Coverage>) -> 
     }
 }
 
-/// Names a call: the run, the step, the agent, the turn and the call; never the attempt.
+/// Returns the key of a call: run, step, agent, turn and call, without the attempt.
 fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) -> String {
     let (run, path) = (&run.id, path.without_attempts());
     if agent.is_root() {
@@ -439,10 +441,10 @@ fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) ->
     }
 }
 
-/// Hears an answer of the model while it is written.
+/// Receives an answer of the model while it is written.
 pub type Hear = Arc<dyn Fn(Delta) + Send + Sync>;
 
-/// A failure that says the time of a step is up.
+/// Returns the failure for a step whose time is up.
 fn out_of_time() -> Failure {
     Failure::new(
         FailureClass::Timeout,

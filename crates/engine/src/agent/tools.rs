@@ -1,5 +1,5 @@
-//! Tools of deft that concern skills and agents. They are in the router like any other tool, so
-//! that an agent, a person and a program call the same thing.
+//! Tools of deft for skills and agents. They are registered in the router like any other tool, so that
+//! agents, people and programs call the same thing.
 
 use std::sync::{Arc, Weak};
 
@@ -55,17 +55,17 @@ fn definitions() -> Vec<Definition> {
     ]
 }
 
-/// A tool as the prompts of agents know it.
+/// Returns a tool with the definition used in the prompts of agents.
 fn definition(spec: ToolSpec, effects: Effects) -> Definition {
     Definition::new(&spec.name, &spec.description, effects, spec.schema)
 }
 
 impl Engine {
-    /// Puts these tools into the router.
+    /// Registers these tools in the router.
     pub(crate) fn register_agent_tools(&self) {
         for definition in definitions() {
             let name = definition.name.clone();
-            // The router belongs to the engine, so that its tools must not keep it alive.
+            // The router belongs to the engine, so its tools must not keep the engine alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()
                 .register_fn(definition, move |args: Object, context: Context| {
@@ -75,7 +75,7 @@ impl Engine {
     }
 }
 
-/// Puts these tools into a router that is only looked at.
+/// Registers these tools in a router used only for lookups.
 pub(crate) fn show_agent_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
@@ -115,7 +115,7 @@ async fn call(
         }
         GET_SKILL => engine.page(text("topic")).await,
         USE_SKILL => engine.use_skill(&Value::Object(args), &context).await,
-        // An agent's own call of it is a part of its run and never gets here.
+        // A call by an agent is part of its run and never gets here.
         _ if context.authority.is_none() => engine.dispatch_agent(args, &context).await,
         _ => Err(Failure::new(
             FailureClass::Invalid,
@@ -125,7 +125,7 @@ async fn call(
 }
 
 impl Engine {
-    /// The skill of a server, or the file of it, that a call for a text names.
+    /// Returns the skill of a server, or the file of it, that a call for a text names.
     fn served_skill(&self, args: &Object) -> Option<String> {
         let names = ["skill_name", "topic"].map(|key| args.get(key).and_then(Value::as_str));
         let name = names.into_iter().flatten().next()?;
@@ -134,7 +134,7 @@ impl Engine {
             .then(|| name.to_owned())
     }
 
-    /// A text about skills, with the stored tools behind them.
+    /// Returns a text about skills, with the availability of the tools that handle them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
         let skills = self.library().all_skills().await;
         let commands = self.inner.library.commands(&skills.all);
@@ -163,8 +163,8 @@ impl Engine {
         }
     }
 
-    /// A skill by its name. Here no model reads the answer, so that a page without a handler is run
-    /// like any other skill.
+    /// Runs a skill by name. No model reads the result here, so a page without a handler runs like any other
+    /// skill.
     async fn skill_run(
         &self,
         name: &str,
@@ -178,7 +178,7 @@ impl Engine {
                 .library
                 .commands(&skills.all)
                 .named(name, inputs.clone()),
-            // What the store knows by its number.
+            // The name may be the number of a stored skill.
             None => return self.run_for_agent(name, inputs, context).await,
         };
         match resolved.map_err(|problems| invalid(&problems))? {
@@ -191,8 +191,8 @@ impl Engine {
         }
     }
 
-    /// Runs a skill under the key of the call: the same call never runs it twice, and one that was
-    /// cut off finds the run it began.
+    /// Runs a skill under the key of the call: the same call never runs it twice, and a call that was cut off
+    /// finds the run it started.
     async fn run_for_agent(
         &self,
         skill: &str,
@@ -227,8 +227,7 @@ impl Engine {
         })
     }
 
-    /// Runs something below the run that calls, if a run does. A call that was cut off finds the run that it
-    /// began.
+    /// Runs a fire below the calling run, if any. A call that was cut off finds the run it started.
     pub(super) async fn run_below(&self, fire: Fire, context: &Context) -> Result<RunRow, Failure> {
         let above = context.key.split_once('/').map(|(run, _)| RunId::new(run));
         let attention = above.map(|run| self.inner.attention_below(&run));
@@ -247,7 +246,7 @@ impl Engine {
     }
 }
 
-/// Why a command was not run: all problems, under the code of the first.
+/// Returns the failure of an invalid command: all problems, with the code of the first.
 fn invalid(problems: &[Problem]) -> Failure {
     let code = problems.first().map(Problem::problem_code);
     let text = match problems {
@@ -265,8 +264,8 @@ fn invalid(problems: &[Problem]) -> Failure {
     }
 }
 
-/// The rights of a run that a caller with these rights starts. A person's agreement counts only for the
-/// revision that the question named.
+/// Returns the rights of a run that an agent with the rights `by` starts. A person's agreement counts only
+/// for the revision that the question named.
 fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failure> {
     let skill = &found.skill;
     if !by.may_run(skill.id.as_str()) {
@@ -277,7 +276,7 @@ fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failu
     Ok(inside(&by.agreed_for(&found.revision), skill))
 }
 
-/// A run as the result of the call that made it.
+/// Returns the result of a run as that of the call that started it.
 pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
     if row.status != RunStatus::Done {
         return Ok(json!(UnfinishedRun::Waiting {
@@ -305,7 +304,7 @@ pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
                 let word = outcome.map_or_else(String::new, |outcome| outcome.to_string());
                 Failure::new(FailureClass::Other, format!("run {} ended {word}", row.id))
             });
-            // The run that failed is over; nothing is gained by waiting for it.
+            // The failed run has ended, so waiting for it does not help.
             why.blocked = false;
             why.in_doubt = outcome == Some(Outcome::Interrupted);
             Err(why)

@@ -1,7 +1,6 @@
-//! Messages of people that have no answer yet: the process that worked on it is gone, or another one
-//! still works on it.
+//! Chat messages that have no answer yet: their process is gone, or another process still works on them.
 //!
-//! Not here: runs that are no chats, which the daemon resumes (`recover.rs`).
+//! Not here: runs that are not chats, which the daemon resumes (`recover.rs`).
 
 use deft_agents::chat_inputs;
 use deft_model::{RunId, RunStatus};
@@ -13,27 +12,27 @@ use crate::{Attention, CHAT_SKILL, Engine, Error};
 /// A message without an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnansweredMessage {
-    /// The run that is to answer it.
+    /// The run that should answer it.
     pub run: RunRow,
-    /// What was said.
+    /// The text of the message.
     pub text: String,
-    /// Who works on it.
+    /// The state of its answer.
     pub stands: AnswerState,
 }
 
-/// Who works on an answer.
+/// The state of an answer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// No process: the one that did is gone, or its turn has not come.
+    /// No process works on it: its process is gone, or its turn has not come.
     Abandoned,
-    /// Another process.
+    /// Another process works on it.
     Elsewhere,
-    /// No process, until the event comes that the run waits for.
+    /// The run is parked until an answer, a time or a tool arrives.
     Waiting,
 }
 
 impl Engine {
-    /// Messages of a conversation that have no answer yet, the oldest first.
+    /// Returns the messages of a conversation that have no answer yet, oldest first.
     pub async fn unanswered(&self, conversation: &str) -> Result<Vec<UnansweredMessage>, Error> {
         let filter = RunFilter {
             skill: Some(CHAT_SKILL.to_owned()),

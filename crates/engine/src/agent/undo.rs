@@ -1,5 +1,5 @@
-//! Takes back the last exchange of a conversation: what was asked and what was answered leave the store's
-//! conversation, so that no later message tells a model of them.
+//! Undo of the last exchange of a conversation: the question and the answer are removed from it, so that no
+//! later message includes them in its prompt.
 //!
 //! Not here: the effects of calls. A run cannot undo what its tools did, and its record stays.
 
@@ -9,22 +9,22 @@ use deft_store::MessageRow;
 
 use crate::{Engine, Error};
 
-/// How many messages at the end of a conversation are looked at.
+/// Maximum number of messages at the end of a conversation that are searched.
 const MOST: u64 = 400;
 
-/// An exchange that was taken back.
+/// An exchange that was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoneExchange {
     /// The run that answered.
     pub run: Option<RunId>,
-    /// What was asked.
+    /// The text of the person.
     pub text: String,
     /// The tools that were called, in order.
     pub called: Vec<String>,
 }
 
 impl Engine {
-    /// Takes back the last exchange of a conversation; none if it has none.
+    /// Removes the last exchange of a conversation; `None` if it is empty or unknown.
     pub async fn undo_exchange(&self, conversation: &str) -> Result<Option<UndoneExchange>, Error> {
         let store = self.store();
         let Some(row) = store.conversation(conversation).await? else {
@@ -46,8 +46,7 @@ impl Engine {
     }
 }
 
-/// The messages at the end that belong together: those of one run, or those from the last words of a
-/// person on.
+/// Returns the messages of the last exchange: those of one run, or those since the last message of a person.
 fn last_exchange(rows: &[MessageRow]) -> &[MessageRow] {
     let Some(last) = rows.last() else {
         return rows;

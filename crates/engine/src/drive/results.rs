@@ -1,4 +1,4 @@
-//! Turns the result of an action into an event.
+//! Converts results of actions to events.
 use std::sync::Arc;
 
 use deft_agents::answer_to;
@@ -11,11 +11,11 @@ use super::Driver;
 use crate::perform::ActionResult;
 use crate::waiting;
 
-/// How often a run checks whether a tool is back, if no other process reports it.
+/// How often a run checks whether a missing tool is back, if no other process reports it.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
-    /// Takes in the result of an action.
+    /// Records the result of an action.
     pub(super) fn record_result(&mut self, done: ActionResult) {
         let now = self.engine.now();
         if !matches!(done, ActionResult::Thought { .. }) {
@@ -35,7 +35,7 @@ impl Driver {
                 let event = self.ended((&path, attempt), result, now, |machine, result| {
                     machine.end_call(&path, attempt, result, now, ms, cached)
                 });
-                // What an agent answered may have been judged.
+                // This may have been the check of an agent's answer.
                 self.note_said(&path, &event, now);
                 event
             }
@@ -71,7 +71,7 @@ impl Driver {
                     self.waits.swap_remove(at);
                 }
                 if is_wait && now < until {
-                    // Cut off, since the run is stopped.
+                    // Cut off, because the run is stopping.
                     return;
                 }
                 match self.machine.waited(&path, now) {
@@ -102,8 +102,8 @@ impl Driver {
         self.record(event);
     }
 
-    /// The event for the result of a call. A call that needs a missing tool is put off, if the run
-    /// still waits for that.
+    /// Returns the event for the result of a call. A call that lacks a tool is postponed, as long as the run
+    /// waits for missing tools.
     pub(super) fn ended(
         &mut self,
         (path, attempt): (&Path, u32),
@@ -120,7 +120,7 @@ impl Driver {
         }
     }
 
-    /// When a call that could not be made is made again, if the run still waits for that.
+    /// Returns when to retry a call that lacks a tool; `None` if the run no longer waits for missing tools.
     fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         let last = self.patient_until.filter(|last| *last > now)?;
         let look = now.saturating_add(LOOK_AGAIN).ok()?;

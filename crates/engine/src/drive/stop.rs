@@ -1,6 +1,6 @@
-//! How a run is stopped: by a request, or because its time or that of a nested skill is up.
+//! Stopping a run: by a request, or because its time limit or that of a nested skill is reached.
 //!
-//! What was begun is cut off and recorded; nothing new begins.
+//! Work in flight is cut off and recorded; no new work starts.
 
 use deft_model::{Failure, FailureClass};
 use deft_workflow::{Ask, Event};
@@ -8,7 +8,7 @@ use deft_workflow::{Ask, Event};
 use super::Driver;
 
 impl Driver {
-    /// Stops nested skills that have taken too long; says whether there were any.
+    /// Stops nested skills whose time limit is reached; returns whether there were any.
     pub(super) fn expire(&mut self) -> bool {
         let mut expired = false;
         while let Some(event) = self.machine.overdue(self.engine.now()) {
@@ -26,7 +26,7 @@ impl Driver {
         expired
     }
 
-    /// Why the run has to stop now, if it has to.
+    /// Returns why the run must stop now; `None` if it need not or is stopping already.
     pub(super) fn must_stop(&self) -> Option<Failure> {
         if self.machine.stopping().is_some() {
             return None;
@@ -45,7 +45,7 @@ impl Driver {
         self.performer.halt.cancel();
     }
 
-    /// Ends calls whose intent is stored and that are not made any more.
+    /// Ends calls whose intent is stored and that will not be made.
     pub(super) fn refuse(&mut self, actions: Vec<Ask>) {
         let now = self.engine.now();
         for action in actions {

@@ -1,7 +1,7 @@
-//! Agents inside a run. The machine of an agent is driven beside the interpreter: what it decides
-//! goes into the same journal, is stored before it is performed, and its result is recorded.
+//! Agents inside a run. The machine of an agent is driven beside the interpreter: its decisions go into the
+//! same journal, are stored before they are performed, and their results are recorded.
 //!
-//! Not here: what an agent is told, what its calls mean, what models cost (`agent/`).
+//! Not here: prompts of agents, the meaning of their calls, costs of models (`agent/`).
 
 use std::time::Duration;
 
@@ -21,22 +21,22 @@ use crate::agent::{AgentResult, Job, RecordableResult, Span, answer_value};
 use crate::ask::{self, Question};
 use crate::perform::{ActionResult, cancelled};
 
-/// An agent of a step.
+/// The agent of a step.
 pub(crate) struct StepAgent {
     machine: Agent,
-    /// The try of the step that it works for.
+    /// The attempt of the step that it works on.
     attempt: u32,
     begun: Timestamp,
     until: Option<Timestamp>,
     halt: CancellationToken,
-    /// False between two tries of the step, and after its end.
+    /// False between two attempts of the step, and after its end.
     at_work: bool,
-    /// How much of what it asked for is under way.
+    /// Number of its requests in flight.
     busy: usize,
 }
 
 impl StepAgent {
-    /// An agent as its journal tells it; no work is under way for it yet.
+    /// Returns an agent in the state of its machine, with no requests in flight.
     pub(crate) fn resting(machine: Agent) -> Self {
         Self {
             machine,
@@ -51,7 +51,7 @@ impl StepAgent {
 }
 
 impl Driver {
-    /// The agents of a run that is taken up again.
+    /// Sets the agents of a resumed run.
     pub(crate) fn thinking(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
         let agents = agents.into_iter();
         self.agents = agents
@@ -92,7 +92,7 @@ impl Driver {
             authority: self.machine.authority(&path),
         };
         let performer = self.performer_of(&path);
-        // A workflow may have done something before it gets to its agent: there it is too late.
+        // A workflow may have acted before it reaches its agent; then it is too late for the check.
         let fired = self.run.tier == Tier::Agent;
         let unchecked = fired && self.machine.check_failed().is_some();
         self.calling += 1;
@@ -107,14 +107,13 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// How many calls the agents of other steps have made, whether they have ended or not.
+    /// Returns the number of calls that the agents of other steps have made, including finished agents.
     fn calls_elsewhere(&self, path: &Path) -> usize {
         let others = self.agents.iter().filter(|(other, _)| *other != path);
         others.map(|(_, it)| it.machine.calls_counted()).sum()
     }
 
-    /// Takes up what an agent was about when it was cut off. One that has answered is tried again
-    /// because of its answer.
+    /// Resumes an agent that was cut off. One that has answered tries again, because its answer was rejected.
     fn go_on(&mut self, path: &Path) {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
@@ -143,7 +142,7 @@ impl Driver {
         self.think(path);
     }
 
-    /// What follows from the state of an agent.
+    /// Advances the machine of an agent, and queues its new requests.
     fn think(&mut self, path: &Path) {
         let now = self.engine.now();
         let calls_elsewhere = self.calls_elsewhere(path);
@@ -168,7 +167,7 @@ impl Driver {
         }
     }
 
-    /// The step of an agent ends, for this time or for good.
+    /// Ends the step of an agent, for this attempt or for good.
     fn end_agent(&mut self, path: &Path, result: Result<String, Failure>) {
         let now = self.engine.now();
         let Some(thinking) = self.agents.get_mut(path) else {
@@ -196,13 +195,14 @@ impl Driver {
             ended.error.clone().filter(|_| ended.next == Next::Fail)
         });
         self.record(event);
-        // A run that is to be skipped when it cannot be paid for, and cannot from the beginning.
+        // The budget was spent from the start and the skill skips the run then, or the check found no work.
         if let Some(failure) = stopped {
             self.halt(failure);
         }
     }
 
-    /// What an agent said joins its conversation, unless it is about to go on or to be judged.
+    /// Adds the messages of an agent to its conversation, unless its step is retried or its answer is still
+    /// to be checked.
     pub(super) fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
         let (Event::Ended(ended), Some(thinking)) = (event, self.agents.get(path)) else {
             return;
@@ -219,7 +219,7 @@ impl Driver {
         }
     }
 
-    /// Takes in the result of a request of an agent.
+    /// Records the result of a request of an agent.
     pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
         self.calling -= 1;
         let thinking = self.agents.get_mut(path);
@@ -239,7 +239,7 @@ impl Driver {
             if exhausted.own {
                 self.exhausted = Some(exhausted.then);
             }
-            // The first question of the first agent, and nothing was done before it.
+            // Whether this is the first request of the root agent, with nothing done before it.
             let first = span.agent.is_root() && span.turn == 1 && busy_with == 1;
             let skips = exhausted.whole && exhausted.then == ExhaustedAction::Skip;
             // In a chat the person is told that no answer came.
@@ -263,7 +263,7 @@ impl Driver {
         }
         match (self.machine.is_stopping(path), busy) {
             (false, _) => self.think(path),
-            // What else is under way may have happened, and is recorded first.
+            // Other requests in flight may have had effects, so their results are recorded first.
             (true, true) => {}
             (true, false) => self.end_agent(path, Err(cancelled())),
         }
@@ -280,20 +280,20 @@ impl Driver {
             return;
         };
         if let Err(error) = thinking.machine.apply(&event) {
-            // The machine made the event; this is a fault of ours.
+            // The machine made the event, so this is a bug.
             tracing::error!(run = %self.run.id, %error, "an event of an agent does not fit");
             return;
         }
         let now = self.engine.now();
         if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
-            // A reader of the conversation sees the question while it is worked on.
+            // Readers of the conversation see the question while the agent works on it.
             let begun = deft_agents::begin_message(&thinking.machine, now);
             self.journal.write(begun);
         }
         self.note_thought(now, path, event);
     }
 
-    /// An event that the agent's machine has taken in already goes into the journal.
+    /// Adds an event to the journal that the machine of the agent has already applied.
     fn note_thought(&mut self, now: Timestamp, path: &Path, event: AgentEvent) {
         let event = Event::Agent {
             path: path.clone(),
@@ -305,7 +305,7 @@ impl Driver {
         }
     }
 
-    /// Questions are stored together with the event that asks them.
+    /// Adds the questions of agents to the batch of the events that ask them.
     pub(super) fn note_thoughts(&mut self, now: Timestamp) {
         let questions = self.thoughts.iter();
         let questions = questions.filter_map(|(path, thought)| self.question_of(path, thought));
@@ -328,8 +328,7 @@ impl Driver {
             return None;
         };
         let remember = self.tool_to_remember(path, agent, (tool, args));
-        // Grants are bound to the step, so the place within the agent stands behind a mark that
-        // they leave out.
+        // Grants are bound to the step, so the position within the agent follows a mark that they ignore.
         let agent = agent.to_string().replace('/', "+");
         let place = Path::from_text(format!("{path}~{agent}:{turn}.{call}"));
         let operation = Operation {
@@ -349,8 +348,8 @@ impl Driver {
         ))
     }
 
-    /// The tool that a call is about, if a person may agree to all of its calls at once: that is for
-    /// chats, where calls differ.
+    /// Returns the tool of a call if a person may approve all its calls at once. Only chats offer that,
+    /// because their calls differ.
     fn tool_to_remember(
         &self,
         path: &Path,
@@ -444,7 +443,7 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// The performer of an agent stops with the agent.
+    /// Returns a performer that is cancelled with the agent.
     fn performer_of(&self, path: &Path) -> crate::perform::Performer {
         let mut performer = self.performer.clone();
         if let Some(thinking) = self.agents.get(path) {
@@ -453,7 +452,7 @@ impl Driver {
         performer
     }
 
-    /// Ends agents that wait for what is not done any more.
+    /// Ends idle agents of steps that are stopping.
     pub(super) fn refuse_thoughts(&mut self) {
         let stopping: Vec<Path> = self
             .agents

@@ -1,4 +1,4 @@
-//! Steps that let time pass, while a run is driven.
+//! `wait:` steps while a run is driven.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use jiff::Timestamp;
 
 use super::Driver;
 
-/// The longest wait of a step for which an attended run is not parked.
+/// The longest wait of a step for which an attended run keeps its process.
 const LONGEST_LOOK: Duration = Duration::from_mins(5);
 
 impl Driver {
-    /// A step lets time pass: that is no time of the run.
+    /// Starts the wait of a step; it does not count towards the time limit of the run.
     pub(super) fn begin_wait(&mut self, until: Timestamp) {
         self.waits.push(until);
         let rest = until.duration_since(self.engine.now());
@@ -19,8 +19,7 @@ impl Driver {
         self.deadline = self.deadline.map(later);
     }
 
-    /// Whether a step waits so long that the run is given back. A person who looks on is kept
-    /// waiting for a few minutes only.
+    /// Whether a step waits long enough to park the run. An attended run is parked only after a few minutes.
     pub(super) fn is_worth_parking(&self, now: Timestamp, until: Timestamp) -> bool {
         let park_after = self.engine.options.park_after;
         let most = if self.attention.parks {

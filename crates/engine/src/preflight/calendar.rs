@@ -1,7 +1,7 @@
-//! Whether any calendar has something in the next hours (S0.70).
+//! The calendar check: whether any calendar has an event in the next hours (S0.70).
 //!
-//! A server that knows about free and busy times is asked for all calendars at once. Otherwise the
-//! events of each calendar are listed; a server that lists no calendars has one.
+//! A server with a tool for free and busy times is asked for all calendars at once. Otherwise the events of
+//! each calendar are listed; a server without a tool that lists calendars has one calendar.
 
 use deft_model::{Authority, Object};
 use deft_schedule::parse_duration;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use super::is_empty;
 use crate::engine::Inner;
 
-/// The tool that the seeds name.
+/// The tool in the seeds.
 const EVENTS: &str = "gmail_list_events";
 
-/// What tools call the two ends of a stretch of time.
+/// Parameter names for the start and the end of an interval.
 const STARTS: [&str; 6] = [
     "time_min",
     "timeMin",
@@ -26,7 +26,7 @@ const STARTS: [&str; 6] = [
 ];
 const ENDS: [&str; 6] = ["time_max", "timeMax", "end", "end_time", "to", "before"];
 
-/// What tools call one calendar, and several.
+/// Parameter names for one calendar, and for several.
 const CALENDAR: [&str; 3] = ["calendar_id", "calendarId", "calendar"];
 const CALENDARS: [&str; 5] = ["calendar_ids", "calendarIds", "calendars", "ids", "items"];
 
@@ -34,11 +34,11 @@ const CALENDARS: [&str; 5] = ["calendar_ids", "calendarIds", "calendars", "ids",
 const LISTS: [&str; 4] = ["calendars", "items", "data", "results"];
 const NAMES: [&str; 4] = ["id", "calendar_id", "calendarId", "email"];
 
-/// The most calendars that are looked at.
+/// Maximum number of calendars that are checked.
 const MOST: usize = 50;
 
 impl Inner {
-    /// Whether nothing is in any calendar from an instant on, for a length of time.
+    /// Whether all calendars are empty from `from` on, for the duration `ahead`.
     pub(super) async fn calendars_are_empty(
         &self,
         ahead: &str,
@@ -48,7 +48,7 @@ impl Inner {
         let ahead = parse_duration(ahead).map_err(|error| error.message)?;
         let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
         if matches!(self.parts.router.find(EVENTS), ToolLookup::Unknown { .. }) {
-            // A server that cannot be started is told of when its tool is called.
+            // A server that cannot be started is reported when its tool is called.
             drop(self.parts.router.listed().await);
         }
         let ToolLookup::Tool(events) = self.parts.router.find(EVENTS) else {
@@ -88,7 +88,7 @@ impl Inner {
     }
 }
 
-/// Tools of the calendar's server that the check may use besides the one that lists events.
+/// Other tools of the calendar's server that the check may use.
 struct Beside {
     free_busy: Option<ToolInfo>,
     /// The full name of the tool that lists calendars.
@@ -118,13 +118,13 @@ impl Beside {
     }
 }
 
-/// A name without what writers of tools put between words.
+/// Returns a name in lower case, without separators.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     letters.map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The arguments that mean a stretch of time to a tool.
+/// Returns the arguments of a tool for an interval of time.
 fn stretch(tool: &ToolInfo, from: Timestamp, until: Timestamp) -> Object {
     let ends = [
         (property(tool, &STARTS), from),
@@ -135,7 +135,7 @@ fn stretch(tool: &ToolInfo, from: Timestamp, until: Timestamp) -> Object {
         .collect()
 }
 
-/// The first of these names that a tool has a parameter for.
+/// Returns the first of these names that is a parameter of the tool.
 fn property(tool: &ToolInfo, names: &[&str]) -> Option<String> {
     let properties = tool.input_schema.get("properties")?;
     let known = names.iter().find(|name| properties.get(**name).is_some());
@@ -147,7 +147,7 @@ fn requires(tool: &ToolInfo, name: &str) -> bool {
     required.is_some_and(|all| all.iter().any(|one| one == name))
 }
 
-/// Calendars as a tool takes them: names, or objects with an `id` as Google's API has them.
+/// Returns calendars as the tool takes them: names, or objects with an `id` as in Google's API.
 fn several(tool: &ToolInfo, key: &str, calendars: &[String]) -> Value {
     let primary = ["primary".to_owned()];
     let calendars = if calendars.is_empty() {
@@ -168,7 +168,7 @@ fn several(tool: &ToolInfo, key: &str, calendars: &[String]) -> Value {
     calendars.iter().map(one).collect()
 }
 
-/// The names of calendars in what a tool lists.
+/// Returns the names of calendars in the result of a tool.
 fn names(listed: &Value) -> Vec<String> {
     let items = match listed {
         Value::Array(items) => items.as_slice(),

@@ -1,6 +1,6 @@
-//! Agents from the fire to the end, against scripted model servers: a case is a file in
-//! `tests/agent/`, its snapshot is what the models were asked, what was called, what is recorded and
-//! what came of it. A case with `full` shows the public events as they are.
+//! Agents from the fire to the end, against scripted model servers: a case is a file in `tests/agent/`, its
+//! snapshot contains the requests to the models, the calls, the recorded events and the results. A case with
+//! `full` shows the public events unchanged.
 
 use deft_store::RunRow;
 use deft_testkit::ModelServer;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::agent_case::{Case, Scene};
 use crate::agent_story::{named, story};
 
-/// What a model was asked, without what is long or differs.
+/// Returns a request to a model without the parts that are long or vary.
 fn asked(request: &Value) -> Value {
     let messages = request["messages"].as_array().unwrap();
     let shown: Vec<Value> = messages
@@ -23,7 +23,7 @@ fn asked(request: &Value) -> Value {
     json!({ "messages": shown, "tools": tools, "tool_choice": request.get("tool_choice") })
 }
 
-/// A public event, without what differs from run to run.
+/// Returns a public event without the fields that vary from run to run.
 fn stripped(event: &Value) -> Value {
     let mut event: Value = serde_json::from_str(&named(&event.to_string())).unwrap();
     let map = event.as_object_mut().unwrap();
@@ -33,7 +33,7 @@ fn stripped(event: &Value) -> Value {
     event
 }
 
-/// Everything as the world sees it.
+/// Returns all runs in their public form.
 async fn full(case: &Case, scene: &Scene) -> Value {
     let mut shown = Vec::new();
     for run in scene.runs().await {

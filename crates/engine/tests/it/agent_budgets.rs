@@ -1,5 +1,5 @@
-//! Many agents on one budget: however many ask at once, they spend no more than the budget and the calls
-//! that were under way.
+//! Many agents on one budget: however many ask at once, they spend no more than the budget and the calls in
+//! flight.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::world::{Folder, World, load};
 
 const RUNS: u64 = 20;
 
-/// Less than half of what the runs would take.
+/// Less than half of what the runs would use.
 const LIMIT: u64 = 10_000;
 
 const LOOKS: &str = "\
@@ -46,7 +46,7 @@ fn world(store: Arc<dyn Store>) -> World {
     })
 }
 
-/// Runs agents in all worlds at once and holds what they say against the ledger.
+/// Runs agents in all worlds at once, and compares their results with the ledger.
 async fn race(worlds: Vec<World>) {
     let worlds: Vec<Arc<World>> = worlds.into_iter().map(Arc::new).collect();
     let mut racing = JoinSet::new();
@@ -64,7 +64,7 @@ async fn race(worlds: Vec<World>) {
             .map(|it| serde_json::from_str(it).unwrap());
         match (row.outcome, usage) {
             (Some(Outcome::Success), Some(_)) => through += 1,
-            // In the middle, or before anything was done.
+            // In the middle of the run, or before it did anything.
             (Some(Outcome::Error), Some(_)) | (Some(Outcome::Skipped), None) => {
                 let error: Value = serde_json::from_str(row.error.as_deref().unwrap()).unwrap();
                 assert_eq!(error["class"], "budget", "{row:?}");
@@ -106,7 +106,7 @@ async fn race(worlds: Vec<World>) {
     );
 }
 
-/// How often a model has answered, as the journals say.
+/// Returns the number of model answers in the journals.
 async fn replies(store: &Arc<dyn Store>) -> u64 {
     let events = store.events(None, 0, u32::MAX).await.unwrap();
     let replied = events.iter().filter(|stored| {

@@ -1,5 +1,5 @@
-//! Two processes whose agents share a budget, through nothing but the database: what is spent is
-//! within the limit, but for what calls in flight took beyond their reservations.
+//! Two processes whose agents share a budget only through the database: they stay within the limit, except
+//! for calls in flight that exceed their reservations.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -73,7 +73,7 @@ fn wait_until_ready(process: &mut Child) {
     assert_eq!(line, "ready\n");
 }
 
-/// Holds the rows of all runs against the ledger.
+/// Compares the rows of all runs with the ledger.
 async fn raced(store: &Sqlite) -> RaceResult {
     let runs = store.runs(RunFilter::default()).await.unwrap();
     assert_eq!(runs.len() as u64, 2 * EACH);

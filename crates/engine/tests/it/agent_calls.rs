@@ -1,4 +1,4 @@
-//! The agents of one run share `max_calls`, also those of steps that work at the same time.
+//! The agents of one run share `max_calls`, even if their steps run concurrently.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::world::{Folder, World, load};
 
 const MAX_CALLS: u32 = 12;
 
-/// Five agents at once and one after them; each makes two calls per turn.
+/// Five concurrent agents and one after them; each makes two calls per turn.
 const MANY: &str = "\
 name: many
 description: d

@@ -1,9 +1,9 @@
-//! A case of `tests/agent/`: what there is in its world, and what is done in it one after the other.
+//! A case of `tests/agent/`: its initial world, and the steps performed in it.
 //!
-//! Keys: `about`; `skills` (path to text), `defaults` (names of the shipped skills), `records`,
-//! `agents` (name to the text of its `AGENT.md`), `tools` (see [`Tool`]), `models` (name to settings
-//! and `script`) or `script` and `cmd` for the only one, `options`, `chats`, `files` (true: the home is
-//! open to the `file` tools), and `do`, a list of [`Case::step`]s.
+//! Keys: `about`; `skills` (path to text), `defaults` (names of the shipped skills), `records`, `agents`
+//! (name to the text of its `AGENT.md`), `tools` (see [`install`]), `models` (name to settings and `script`)
+//! or `script` and `cmd` for the only one, `options`, `chats`, `files` (true: the home is open to the `file`
+//! tools), and `do`, a list of [`Case::step`]s.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,8 +29,8 @@ use serde_json::{Value, json};
 use crate::time_world::at;
 use crate::world::{Folder, World, load};
 
-/// The tools that stories know beside their own: of the router, of the engine, of `world.rs`. The list
-/// is fixed, so that a new tool of deft changes no story: a story about it puts it on the list.
+/// The tools that all stories have besides their own: of the router, of the engine, of `world.rs`. The list
+/// is fixed, so that a new tool of deft changes no story; a story about it adds it.
 const TOOLS: &str = "\
     file.append file.delete file.exists file.list file.read file.write get_tool_catalog \
     http.request log notify shell.run telegram_send_message time.now \
@@ -39,7 +39,7 @@ const TOOLS: &str = "\
     memory_store_skill memory_update_skill queue_task skill skill_run use_skill \
     act big down echo hang leak put refuse";
 
-/// A model behind a server.
+/// Returns the options of a model behind a server.
 pub(crate) fn model(name: &str, url: &str) -> ModelOptions {
     ModelOptions {
         name: name.to_owned(),
@@ -81,16 +81,16 @@ fn texts(value: &Value) -> Vec<String> {
     read(value)
 }
 
-/// A case: skills, a script for the model, and what is asked of the engine.
+/// A case: skills, a script for the model, and steps for the engine.
 pub(crate) struct Case(pub(crate) Value);
 
-/// A case at work.
+/// A case that is being played.
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) servers: BTreeMap<String, ModelServer>,
     pool: Pool,
     conversation: Option<String>,
-    /// What was done, and how everything stood then.
+    /// What was done, and the state of the runs after it.
     pub(crate) done: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ impl Case {
         scene
     }
 
-    /// Does everything that the case says.
+    /// Performs all steps of the case.
     pub(crate) async fn play(&self) -> Scene {
         let mut scene = self.scene().await;
         for wish in list(&self.0["do"]) {
@@ -173,11 +173,11 @@ impl Case {
         scene
     }
 
-    /// One of `say` (with `key` in a new conversation, answered `to` a chat), `run`, `tick` (a time), `answer` (yes, no),
-    /// `drain`, `tool` (one that is there from now on, with another `about` if given), `skills` (like those of the case; null removes one), `reload` (skills of
-    /// files as they are now), `resume` (a skill whose last
-    /// run goes on), `resume_agent`, `limits` (`budget` and `budgets` from now on), `cancel` (a skill whose last run is stopped),
-    /// `up` (a model that is there again).
+    /// Performs one step. Its first key is one of `say` (with `key` in a new conversation, answered `to` a
+    /// chat), `run`, `tick` (a time), `answer` (yes, no), `drain`, `tool` (installs a tool, or replaces its
+    /// `about`), `skills` (like those of the case; null removes one), `reload` (loads the skill files again),
+    /// `resume` (a skill, whose last run is resumed), `resume_agent`, `limits` (new `budget` and `budgets`),
+    /// `cancel` (a skill, whose last run is cancelled), `up` (a model that becomes available again).
     async fn step(&self, scene: &mut Scene, wish: &Value) {
         let (what, given) = wish.as_object().unwrap().iter().next().unwrap();
         let text = given.as_str().unwrap_or_default();
@@ -241,7 +241,7 @@ impl Scene {
     async fn say(&mut self, wish: &Value, attention: Attention) {
         let key = wish["key"].as_str().map(str::to_owned);
         let say = Say {
-            // A message with a key begins a conversation, whose id follows from it.
+            // A message with a key starts a conversation, whose id is derived from the key.
             conversation: self.conversation.clone().filter(|_| key.is_none()),
             key,
             agent: wish["agent"].as_str().map(str::to_owned),
@@ -282,7 +282,7 @@ impl Scene {
         self.world.engine.drain(&attention).await.unwrap();
     }
 
-    /// The oldest question is answered.
+    /// Answers the oldest question.
     async fn answer(&mut self, word: &str, always: bool) {
         let open = self.world.store.approvals(false).await.unwrap();
         let row = open.first().unwrap();
@@ -339,7 +339,7 @@ impl Scene {
         *self.world.folder.0.lock().unwrap() = Arc::new(snapshot);
     }
 
-    /// All runs, in the order in which they were made.
+    /// Returns all runs, oldest first.
     pub(crate) async fn runs(&self) -> Vec<RunRow> {
         let mut runs = self.world.store.runs(RunFilter::default()).await.unwrap();
         runs.sort_by(|one, two| one.id.as_str().cmp(two.id.as_str()));
@@ -370,7 +370,7 @@ fn write(path: &Path, text: Option<&str>) {
     }
 }
 
-/// A model with the settings of a case.
+/// Returns the options of a model with the settings of a case.
 fn configured(name: &str, url: &str, settings: &Value) -> ModelOptions {
     let mut options = model(name, url);
     options.tools = settings["tools"] != json!(false);
@@ -387,7 +387,7 @@ fn configured(name: &str, url: &str, settings: &Value) -> ModelOptions {
     options
 }
 
-/// The options of a case: `park_after` (seconds), and in `options` those of agents by their names.
+/// Applies the options of a case: `park_after` (seconds), and in `options` those of agents by name.
 fn change(options: &mut Options, case: &Value) {
     if let Some(seconds) = case["park_after"].as_u64() {
         options.park_after = Duration::from_secs(seconds);
@@ -412,7 +412,7 @@ fn change(options: &mut Options, case: &Value) {
     }
 }
 
-/// What may be spent in a day: `budget` for all, `budgets` for single agents.
+/// Returns the daily budgets of a case: `budget` for all agents, `budgets` for single agents.
 fn budgets(given: &Value) -> Budgets {
     let agents = map(&given["budgets"]);
     Budgets {
@@ -438,10 +438,10 @@ fn day_budget(given: &Value) -> DayBudget {
     budget
 }
 
-/// A tool of a case: `name`, `about`, `effects` (once), `annotated` (false: it does not say what it
-/// does), `schema` (anything), and `returns`, a list of
-/// what it returns one after the other, the last one again and again; `{"fail": [class, message]}`
-/// fails, with a third word `blocked` or `in_doubt`. With `later` it is not there at first.
+/// Installs a tool of a case: `name`, `about`, `effects` (once), `annotated` (false: it does not declare its
+/// effects), `schema` (anything), and `returns`, a list of results in order, the last one repeated; `{"fail":
+/// [class, message]}` fails, with a third word `blocked` or `in_doubt`. A tool with `later` is not installed
+/// at first.
 fn install(world: &World, tool: &Value) {
     let name = tool["name"].as_str().unwrap().to_owned();
     let effects = match &tool["effects"] {

@@ -1,6 +1,6 @@
-//! Hostile text from outside, end to end: as the result of a call and as a message of a person, to a
-//! model that calls tools and to one that writes commands. Whatever it says, only the calls of the model
-//! are made, and the frame around the text holds in the prompt.
+//! Hostile text from outside, end to end: as the result of a call and as a message of a person, to a model
+//! that calls tools and to one that writes commands. Whatever the text contains, only the calls of the model
+//! are made, and the frame around the text stays intact in the prompt.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::agent_case::{Case, Scene};
 
-/// The files of `deft-agent`, which writes hidden characters as `\u{…}`.
+/// Returns the files of `deft-agent`, which writes hidden characters as `\u{…}`.
 fn corpus() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/tests/injection");
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
@@ -37,7 +37,7 @@ fn unescape(text: &str) -> String {
     out + rest
 }
 
-/// Two answers: the model reads once, then sums up.
+/// Returns two answers: the model reads once, then sums up.
 fn reads(cmd: bool) -> Value {
     let read = if cmd {
         json!({ "text": "```cmd\nmail_read --id 1\n```" })
@@ -52,7 +52,7 @@ fn tools(text: &str) -> Value {
         { "name": "mail_send", "returns": ["sent"] }])
 }
 
-/// The case of a text that comes back from a call.
+/// Returns a case in which a call returns the text.
 fn as_result(text: &str, cmd: bool) -> Case {
     Case(json!({
         "about": "", "cmd": cmd, "script": reads(cmd), "tools": tools(text),
@@ -61,7 +61,7 @@ fn as_result(text: &str, cmd: bool) -> Case {
     }))
 }
 
-/// The case of a text that a person passes on to a model that answers.
+/// Returns a case in which a person sends the text to a model that only answers.
 fn as_message(text: &str, cmd: bool) -> Case {
     Case(json!({
         "about": "", "cmd": cmd, "script": [{ "text": "I see." }], "tools": tools(text),
@@ -76,7 +76,7 @@ async fn ended_well(scene: &Scene, name: &str) {
     assert_eq!(outcomes, [Some(Outcome::Success)], "{name}");
 }
 
-/// What came back of the call, as the model was told it.
+/// Returns the result of the call as the model received it.
 fn told(scene: &Scene) -> String {
     let requests = scene.servers["double"].requests();
     assert_eq!(requests.len(), 2, "asked once more for the result");
@@ -111,7 +111,7 @@ async fn a_result_is_data_whatever_it_says() {
     }
 }
 
-/// The text of an `agent` step is a template: what a tool gave stands in a frame there too.
+/// The text of an `agent` step is a template: the result of a tool is framed there too.
 #[tokio::test]
 async fn a_result_in_the_text_of_a_step_is_data() {
     for (name, text) in corpus() {
@@ -149,8 +149,8 @@ async fn a_message_that_quotes_commands_runs_none() {
     }
 }
 
-/// A model that repeats what it read runs what it repeats, as far as it may: that is its own word. What
-/// it may not use is refused all the same.
+/// If a model repeats what it read, its commands run as far as it may use them, because they are its own
+/// words; others are still refused.
 #[tokio::test]
 async fn a_model_that_obeys_a_result_stays_in_its_sandbox() {
     for (name, text) in corpus() {

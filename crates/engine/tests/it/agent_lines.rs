@@ -1,4 +1,4 @@
-//! What is recorded of a run and its agents, a line for each event.
+//! The recorded events of a run and its agents, one line per event.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::agent_story::clipped;
 
-/// Whether it is the end of a call of an agent.
+/// Whether an event is the end of a call of an agent.
 pub(crate) fn ends(event: &Event) -> bool {
     matches!(event, Event::Agent { event, .. } if matches!(event.what, EventKind::Returned { .. }))
 }
 
-/// The agent of an event, the turn and the call; everything else of a run stays where it is.
+/// Returns the sort key of an agent's event: agent, turn and call. `None` keeps the position of the event.
 pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, Option<u32>)> {
     let Event::Agent { event, .. } = event else {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, O
     Some((event.agent.to_string(), turn, call))
 }
 
-/// An event in a line; some say nothing that others do not.
+/// Returns the line for an event; `None` for events that add nothing.
 pub(crate) fn event_line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Agent { path, event } => format!("[{path}] {}", agent_line(event)?),
@@ -111,7 +111,7 @@ fn replied(turn: u32, reply: &ModelReply, model: &str) -> String {
     format!("{turn} {model}: {}{calls}", clipped(&reply.text))
 }
 
-/// What the agent of a step says is the outcome of the run and stands there.
+/// Describes the end of an agent. The text of a root agent is omitted, because it is the result of the run.
 fn finish(finished: &AgentEnd, is_root: bool) -> String {
     match &finished.error {
         Some(failure) => format!("finished: {}", said(failure)),

@@ -1,4 +1,4 @@
-//! Agents that ended in the middle go on where they were, and nothing that has ended is done again.
+//! Interrupted agents resume where they were, and finished work is not repeated.
 
 use deft_engine::{Attention, CHAT_SKILL, ResumeWith, Say};
 use deft_model::{Message, Outcome};
@@ -36,7 +36,7 @@ fn class(row: &RunRow) -> Value {
     error["class"].clone()
 }
 
-/// The only conversation, each message as its kind and the beginning of its text.
+/// Returns the messages of the only conversation, each as its kind and the start of its text.
 async fn said(world: &World) -> Vec<String> {
     let all = world.store.conversations(ConversationFilter::default());
     let id = all.await.unwrap().remove(0).id;
@@ -157,14 +157,14 @@ async fn a_rerun_begins_at_an_agent_step_or_takes_over_what_it_said() {
     let row = world.run("steps", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Success));
     let cases = [
-        // The agent begins anew.
+        // The agent starts again.
         (
             "mind",
             4,
             vec!["echo", "act"],
             json!({ "heard": "answer 4" }),
         ),
-        // Its answer counts as it was.
+        // Its answer is reused.
         ("after", 4, vec!["act"], json!({ "heard": "answer 2" })),
     ];
     for (from, questions, calls, heard) in cases {

@@ -1,5 +1,5 @@
-//! What became of a case, as lines of text that a person can read: what was done, what is recorded of
-//! each run, what each model was asked, what was called, what is stored, and what people are told.
+//! The result of a case as readable lines: the steps, the recorded events of each run, the requests to each
+//! model, the calls, the stored rows, and the notices.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use crate::agent_case::{Case, Scene};
 use crate::agent_lines::{ends, event_line, place_of};
 use crate::time_world::{clock, standing};
 
-/// Texts longer than this are only begun; their lengths are said.
+/// Longer texts are cut, and their length is shown.
 const LONGEST: usize = 500;
 
 pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
@@ -30,7 +30,7 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
         let mut events: Vec<Event> = events
             .map(|stored| serde_json::from_str(&stored.body).unwrap())
             .collect();
-        // Calls that run together end as they come, and agents that work together write as they come.
+        // Parallel calls end in any order, and parallel agents write in any order.
         if case.0["by_agent"] == true {
             events.sort_by_key(|event| place_of(event, false));
         } else {
@@ -67,7 +67,7 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     named(&without_estimates(&out))
 }
 
-/// How much a question may take depends on every word of the prompt.
+/// Removes cost estimates, which depend on every word of the prompt.
 fn without_estimates(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -125,7 +125,7 @@ pub(crate) fn clipped(text: &str) -> String {
     }
 }
 
-/// What a model was asked: of messages that it was told before only the number is said.
+/// Writes the requests to a model; messages of earlier requests are only counted.
 fn asked(name: &str, requests: &[Value], case: &Case, out: &mut String) {
     let mut before: Vec<Value> = Vec::new();
     let mut told: Vec<Value> = Vec::new();
@@ -210,7 +210,7 @@ fn called(scene: &Scene, out: &mut String) {
     }
 }
 
-/// Records, skills that have a standing, and notices.
+/// Writes records, skills with a stored state, and notices.
 async fn stored(scene: &Scene, out: &mut String) {
     let rows = scene
         .world
@@ -275,7 +275,7 @@ async fn stored(scene: &Scene, out: &mut String) {
     }
 }
 
-/// What was said, conversation by conversation.
+/// Writes the messages of each conversation.
 async fn conversations(scene: &Scene, out: &mut String) {
     let store = &scene.world.store;
     let rows = store.conversations(ConversationFilter::default()).await;
@@ -289,7 +289,7 @@ async fn conversations(scene: &Scene, out: &mut String) {
     }
 }
 
-/// What is remembered, the oldest first.
+/// Writes the stored facts, oldest first.
 async fn facts(scene: &Scene, out: &mut String) {
     let rows = scene.world.store.facts(FactFilter::default()).await;
     for row in rows.unwrap().iter().rev() {
@@ -302,7 +302,7 @@ async fn facts(scene: &Scene, out: &mut String) {
     }
 }
 
-/// What was spent, by what it counts against.
+/// Writes the spent amounts by scope.
 async fn spent(scene: &Scene, out: &mut String) {
     let rows = scene.world.store.spent(SpentFilter::default()).await;
     for row in rows.unwrap() {
@@ -315,18 +315,18 @@ async fn spent(scene: &Scene, out: &mut String) {
 }
 
 impl Case {
-    /// Whether the case wants this shown: `system` (of the first question), `systems`, `tools`,
-    /// `schema`, `spent`, `conversations`, `facts`.
+    /// Whether the case asks to show `what`: `system` (of the first request), `systems`, `tools`, `schema`,
+    /// `spent`, `conversations`, `facts`.
     pub(crate) fn is_shown(&self, what: &str) -> bool {
         let shown = self.0["show"].as_array();
         shown.is_some_and(|shown| shown.iter().any(|word| word == what))
     }
 }
 
-/// Ids by names that are always the same: the first conversation is `conv_1`.
+/// Replaces ids by stable names: the first conversation is `conv_1`.
 pub(crate) fn named(text: &str) -> String {
     let mut out = text.to_owned();
-    // Revisions change with the reader of skills.
+    // Revisions change with the parser of skills.
     let revision = |text: &str| text.len() == 64 && text.chars().all(|c| c.is_ascii_hexdigit());
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     for word in words.filter(|word| revision(word)) {
@@ -341,7 +341,7 @@ pub(crate) fn named(text: &str) -> String {
                 .find(|c: char| !c.is_ascii_hexdigit())
                 .map_or(out.len(), |end| at + prefix.len() + end);
             from = at + prefix.len();
-            // Names of tools may begin alike; ids are long.
+            // Names of tools may start with the same prefix; ids are long.
             if end - from >= 12 {
                 nth += 1;
                 let id = out[at..end].to_owned();

@@ -1,4 +1,4 @@
-//! What tools, servers and models say is stored in bounds and without keys.
+//! Texts of tools, servers and models are stored within limits and without keys.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ fn error(run: &RunRow) -> Failure {
     serde_json::from_str(run.error.as_ref().unwrap()).unwrap()
 }
 
-/// A world whose agent asks this model.
+/// Returns a world whose agent uses this model.
 fn with_model(server: &ModelServer, change: impl FnOnce(&mut Options)) -> World {
     let home = tempfile::tempdir().unwrap();
     let folder = Folder(Arc::new(Mutex::new(load(
@@ -56,7 +56,7 @@ fn install(world: &World) {
     );
 }
 
-/// Everything that is stored of a run.
+/// Returns everything that is stored about a run.
 async fn stored(world: &World, run: &RunRow) -> String {
     let events = world
         .store

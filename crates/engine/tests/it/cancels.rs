@@ -1,4 +1,4 @@
-//! Runs that are cancelled without a driver: their journal ends too, and every listener gets the end.
+//! Runs that are cancelled without a driver: their journal is closed, and every listener gets the end.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ async fn kinds(world: &World, run: &RunRow) -> Vec<String> {
     events.iter().map(kind).collect()
 }
 
-/// The last event that listeners heard of.
+/// Returns the last event that listeners received.
 fn last(heard: &mut Receiver<Arc<PublishedEvent>>) -> Arc<PublishedEvent> {
     let mut last = None;
     while let Ok(event) = heard.try_recv() {
@@ -84,7 +84,7 @@ async fn a_run_is_cancelled_inside_nested_skills_and_resumed_there() {
     let row = cancel(&world, &row).await;
     let shown = world.engine.show(&row).await.unwrap();
     for step in shown.steps {
-        // Steps inside items are shown too: what had ended, and the unanswered question.
+        // Steps inside items are shown too: the finished one, and the unanswered question.
         let expected = if step.id.contains('/') {
             [StepStatus::Success, StepStatus::Skipped]
         } else {

@@ -1,8 +1,8 @@
-//! A great many slots across clock jumps: the clock runs, leaps ahead by hours and goes back, and the
-//! engine starts anew in between. Afterwards the rows of each skill cover its slots without a gap and
-//! without an overlap, and the tool was called once for each run.
+//! Many slots across clock jumps: the clock advances, jumps ahead by hours and goes back, and the engine is
+//! restarted in between. Afterwards the rows of each skill cover its slots without gaps or overlaps, and the
+//! tool was called once for each run.
 //!
-//! `make chaos` asks for a million slots (`DEFT_CHAOS_SLOTS`) and for a report.
+//! `make chaos` runs it with a million slots (`DEFT_CHAOS_SLOTS`) and prints a report.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -17,10 +17,10 @@ use crate::crash::scatter;
 use crate::time_world::{Times, at, file, new_record, record, with};
 use crate::world::World;
 
-/// Slots of a test run by default.
+/// Default number of slots.
 const USUAL: usize = 100_000;
 
-/// Minutes between two slots, the rule for late ones, and the number of such skills.
+/// Minutes between two slots, the misfire rule, and the number of such skills.
 const SKILLS: [(i64, &str, usize); 6] = [
     (1, "skip", 20),
     (1, "once", 20),
@@ -30,7 +30,7 @@ const SKILLS: [(i64, &str, usize); 6] = [
     (60, "all", 5),
 ];
 
-/// Begins at midnight, so that the slots of a skill are the multiples of its minutes.
+/// Midnight, so that the slots of a skill are the multiples of its minutes.
 const START: &str = "00:00";
 
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ async fn fill(times: &Times) {
     times.world.store.put_skills(new).await.unwrap();
 }
 
-/// How far the clock goes next: mostly on, sometimes far ahead, sometimes back.
+/// Returns the next step of the clock: mostly small, sometimes far ahead, sometimes back.
 fn step(n: usize) -> SignedDuration {
     let amount = i64::try_from(scatter(n) >> 40).unwrap();
     match scatter(n + 1_000_000) % 50 {
@@ -81,7 +81,7 @@ fn step(n: usize) -> SignedDuration {
     }
 }
 
-/// A new engine over the same store and clock.
+/// Returns a new engine over the same store and clock.
 fn restart(times: Times) -> Times {
     let Times { world, pool, .. } = times;
     let now = world.clock.now();
@@ -96,7 +96,7 @@ fn restart(times: Times) -> Times {
     drop(engine);
     let world = World::at(home, folder, store, |_| {});
     world.clock.set(now);
-    // What the tools of the old engine saw counts too.
+    // Calls of the old engine's tools count too.
     world
         .calls
         .lock()
@@ -109,13 +109,13 @@ fn restart(times: Times) -> Times {
     }
 }
 
-/// Slots between two instants, both included.
+/// Returns the number of slots between two instants, both included.
 fn count(period: i64, from: Timestamp, to: Timestamp) -> u64 {
     let seconds = to.duration_since(from).as_secs();
     u64::try_from(seconds / (60 * period) + 1).unwrap_or(0)
 }
 
-/// Holds the rows of a skill against its slots.
+/// Compares the rows of a skill with its slots.
 fn check(row: &SkillRow, period: i64, mut runs: Vec<RunRow>, report: &mut Report) {
     runs.sort_by_key(|run| run.slot);
     let mut expected = at(START) + minutes(period);
@@ -158,7 +158,7 @@ async fn settled(times: &Times) -> u64 {
     slots.sum()
 }
 
-/// The period and the rule of a skill, from its name.
+/// Returns the period and the misfire rule of a skill, from its name.
 fn kind(row: &SkillRow) -> (i64, String) {
     let mut words = row.text.name.split(' ').skip(1);
     let period = words.next().unwrap().parse().unwrap();
@@ -208,7 +208,7 @@ async fn no_slot_is_lost_or_doubled_across_clock_jumps() {
     assert_eq!(report.calls, report.runs, "each run calls once");
 }
 
-/// The report in numbers that say the same on every machine, but for the last.
+/// Returns the report; all its numbers except the last are the same on every machine.
 fn lines(report: &Report, begun: Instant) -> Vec<(&'static str, String)> {
     vec![
         ("slots settled", report.slots.to_string()),

@@ -241,7 +241,7 @@ async fn a_run_of_a_dead_process_is_taken_over_and_its_once_step_not_repeated() 
     while world.called().is_empty() {
         tokio::task::yield_now().await;
     }
-    // The process dies: its task ends without a word, and its lock goes with it.
+    // The process dies: its task is aborted, and its lock is dropped.
     task.abort();
     drop(task.await);
     let World {
@@ -423,7 +423,7 @@ async fn a_wish_of_another_process_stops_a_run_soon() {
     while world.called().is_empty() {
         tokio::task::yield_now().await;
     }
-    // Another process knows the store and nothing of this one.
+    // Another process that shares only the store.
     world
         .store
         .cancel(&row.id, "bob", row.admitted_at)

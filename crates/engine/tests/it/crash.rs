@@ -1,6 +1,6 @@
-//! A process that drives runs is killed again and again. Afterwards every run is complete or
-//! honestly interrupted, no finished step was repeated and no event is missing. The tool server's
-//! own log is the witness.
+//! A process that drives runs is killed repeatedly. Afterwards every run is complete or marked as
+//! interrupted, no finished step was repeated and no event is missing. The log of the tool server is the
+//! witness.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -50,7 +50,7 @@ impl World {
         for (name, text) in SKILLS {
             fs::write(skills.join(format!("{name}.yaml")), text).unwrap();
         }
-        // A little delay inside each call, so that most kills find a call under way.
+        // A short delay inside each call, so that most kills hit a call in flight.
         let tool =
             |hints: serde_json::Value| json!({"annotations": hints, "delay_ms": 2, "text": "done"});
         let script = Script::new()
@@ -85,7 +85,7 @@ impl World {
     }
 }
 
-/// Examples are built with the tests, next to them.
+/// Returns the path of an example, which cargo builds next to the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
@@ -94,7 +94,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
     driver
 }
 
-/// A number that looks random and is the same in every run of the test.
+/// Returns a pseudorandom number that is the same in every run of the test.
 pub(crate) fn scatter(n: usize) -> u64 {
     let mut x = (n as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -109,7 +109,7 @@ async fn nothing_is_lost_or_repeated_over_300_kills() {
     let mut kills = 0;
     while kills < KILLS {
         let mut child = world.start(usize::MAX);
-        // Not a wait for something to happen, but the moment of the accident.
+        // Not a wait for an event, but the time of the kill.
         let moment = Duration::from_millis(25 + scatter(kills) % 100);
         tokio::time::sleep(moment).await;
         assert!(
@@ -159,8 +159,7 @@ struct Report {
     interrupted: usize,
     calls: usize,
     repeated: usize,
-    /// Blocks of code that ended well, results that were judged, remedies that did, and questions that
-    /// were answered.
+    /// Successful code blocks, checked results, successful heal rules, and answered questions.
     thoughts: usize,
     judged: usize,
     mended: usize,
@@ -188,7 +187,7 @@ async fn check(world: &World) -> Report {
     report
 }
 
-/// Holds the journal of a run against what the server saw.
+/// Compares the journal of a run with the calls that the server received.
 async fn check_run(
     store: &Sqlite,
     run: &RunRow,
@@ -208,7 +207,7 @@ async fn check_run(
     let mut answered: HashSet<String> = HashSet::new();
     for event in &events {
         match event {
-            // Judging a result again does no harm; making its call again would.
+            // Repeating the check of a result does no harm; repeating its call would.
             Event::Begun(intent) if matches!(*intent.call, Call::Expect { .. }) => {
                 report.judged += 1;
             }
@@ -224,7 +223,7 @@ async fn check_run(
             }
             Event::Ended(ended) if ended.next == Next::Done => {
                 if ended.path.as_str().ends_with("think") {
-                    // The same step of the same run thinks the same, however often it is begun.
+                    // The same step of the same run always gets the same seed.
                     let seed = deft_model::scatter(format!("{}/{}", run.id, ended.path).bytes());
                     assert_eq!(ended.value.as_deref(), Some(&json!(seed)), "{run:?}");
                     report.thoughts += 1;
@@ -255,8 +254,8 @@ async fn check_run(
         report.calls += seen;
         report.repeated += seen.saturating_sub(1);
         match effects {
-            // The intent of a harmless call need not be stored before it is made, so a crash may
-            // hide one; a call that has an effect is never made without its intent.
+            // The intent of a call without effects need not be stored before the call, so a crash may lose
+            // it; a call with effects is never made without its intent.
             Effects::None => {}
             Effects::Idempotent => assert!(seen <= *intents, "{key}: {seen} calls"),
             Effects::Once => assert!(seen <= 1, "{key} was called {seen} times"),

@@ -1,6 +1,6 @@
-//! A process that drives agents is killed again and again: between a question and its answer, in
-//! the middle of calls, while other agents are out, while a person is asked. The witnesses are the
-//! log of the tool server, the conversations and the ledger.
+//! A process that drives agents is killed repeatedly: between a request and its answer, in the middle of
+//! calls, while dispatched agents work, while a person is asked. The witnesses are the log of the tool
+//! server, the conversations and the ledger.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -39,8 +39,8 @@ impl World {
                 "name: {name}\ndescription: d\ninputs:\n  - {{name: n, type: string, required: true}}\nsteps:\n  - {{id: before, tool: put}}\n  - {{id: mind, agent: \"errand {{{{ inputs.n }}}}\", tools: {TOOLS}{more}}}\n  - {{id: after, tool: act}}\n"
             )
         };
-        // One tries again by itself when its model is gone or its answer is not accepted, as the first
-        // one never is; the other is resumed by hand.
+        // One skill retries when its model fails or its answer is rejected, which always happens to the first
+        // answer; the other is resumed by hand.
         let patient = ", on_error: \"retry:3\", expect: {that: \"'Your' in result\"}";
         for (name, more) in [("patient", patient), ("proud", "")] {
             fs::write(skills.join(format!("{name}.yaml")), steps(name, more)).unwrap();
@@ -83,7 +83,7 @@ impl World {
             .then(|| Sqlite::open(&path, &SqliteOptions::default()).unwrap())
     }
 
-    /// Whether a run is in the hands of a dead process, and whether its agent was at work.
+    /// Whether a dead process holds a run, and whether an agent of that run was working.
     async fn hit(&self) -> (bool, bool) {
         let Some(store) = self.store() else {
             return (false, false);
@@ -108,7 +108,7 @@ async fn agents_lose_and_repeat_nothing_over_120_kills() {
     let (mut in_flight, mut in_agents) = (0, 0);
     for kill in 0..KILLS {
         let mut child = world.start(usize::MAX);
-        // Not a wait for something to happen, but the moment of the accident.
+        // Not a wait for an event, but the time of the kill.
         let moment = Duration::from_millis(60 + scatter(kill) % 160);
         tokio::time::sleep(moment).await;
         assert!(
@@ -155,7 +155,7 @@ struct Report {
     calls: usize,
     /// Requests to models that a kill interrupted.
     cut_requests: u64,
-    /// Calls that were made more than once: harmless ones, and those a person let go on.
+    /// Calls that were made more than once: harmless ones, and those of runs that were resumed by hand.
     repeated: usize,
     replies: usize,
     silent: usize,
@@ -164,12 +164,12 @@ struct Report {
     sent_out: usize,
     resumed: usize,
     reopened: usize,
-    /// Answers that were not accepted, and calls that were not made again behind them.
+    /// Rejected answers, and calls after them that were not repeated.
     rejected: usize,
     made: usize,
 }
 
-/// When calls were made, by their keys.
+/// Times of calls by key.
 type CallTimes = HashMap<String, Vec<i64>>;
 
 async fn check(world: &World, store: &Sqlite) -> Report {
@@ -198,8 +198,7 @@ async fn check(world: &World, store: &Sqlite) -> Report {
         known.extend(calls.0.into_keys());
     }
     for event in witness(&world.arguments.witness) {
-        // Steps have no turn; of agents nothing is called that must not be repeated without an
-        // intent.
+        // Steps have no turn; an agent never makes a `once` call without an intent.
         let key = event.key.filter(|key| key.contains('#'));
         if let Some(key) = key.filter(|_| matches!(event.tool.as_str(), "act" | "sign")) {
             assert!(known.contains(&key), "{key} was made without an intent");
@@ -243,7 +242,7 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &CallTimes, report: &mut 
         replies += count(events, report);
         check_said(store, run, events).await;
     }
-    // Each question is one request, answered or not.
+    // Each request counts once, answered or not.
     let asked = replies + report.silent - silent;
     report.replies += replies;
     let scope = SpentFilter {
@@ -254,7 +253,7 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &CallTimes, report: &mut 
     let spent = spent.into_iter().next().unwrap_or_default();
     report.cut_requests += spent.estimated_calls;
     let (replies, asked) = (replies as u64, asked as u64);
-    // Requests that a kill interrupted are counted beside, by an estimate.
+    // Requests that a kill interrupted are counted separately, with an estimate.
     let (tokens, cut) = (spent.estimated_tokens, spent.estimated_calls);
     let spent = (spent.tokens_in, spent.tokens_out, spent.calls);
     assert_eq!(
@@ -270,7 +269,7 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &CallTimes, report: &mut 
     calls
 }
 
-/// Counts what is seldom; gives back how often the model has answered.
+/// Counts rare events; returns the number of model answers.
 fn count(events: &[AgentEvent], report: &mut Report) -> usize {
     let mut replies = 0;
     for event in events {
@@ -292,7 +291,7 @@ fn count(events: &[AgentEvent], report: &mut Report) -> usize {
     replies
 }
 
-/// What was done before an answer was rejected is not begun again.
+/// Checks that calls made before an answer was rejected are not repeated.
 fn check_rejected(events: &[AgentEvent]) {
     let mut open = HashMap::new();
     let mut done = Vec::new();
@@ -323,7 +322,7 @@ fn check_rejected(events: &[AgentEvent]) {
     }
 }
 
-/// The conversation has everything that was said, once, and no call without its result.
+/// Checks that the conversation has every message once, and no call without its result.
 async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
     let machine = Agent::replay(events).unwrap();
     let root = Address::root();
@@ -344,14 +343,14 @@ async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
     assert_eq!(said, expected, "{run:?}");
 }
 
-/// The calls of a run's agents, as its journal tells them.
+/// The calls of a run's agents, from its journal.
 #[derive(Default)]
 struct Calls(HashMap<String, Call>);
 
 #[derive(Default)]
 struct Call {
     effects: Option<Effects>,
-    /// How often it was begun, how often it ended in doubt, and when it ended for good.
+    /// Number of attempts, number of ends in doubt, and time of the final end.
     begun: usize,
     in_doubt: usize,
     ended: Option<i64>,
@@ -381,7 +380,7 @@ impl Calls {
                 turn, call, error, ..
             } => {
                 let Some(call) = self.0.get_mut(&key(turn, call)) else {
-                    // An agent that was sent out is no call of a tool.
+                    // A dispatched agent is not a tool call.
                     return;
                 };
                 match error {
@@ -393,7 +392,7 @@ impl Calls {
         }
     }
 
-    /// Holds the journal against what the server saw.
+    /// Compares the journal with the calls that the server received.
     fn check(&self, seen: &CallTimes, report: &mut Report) {
         for (key, call) in &self.0 {
             let seen = seen.get(key).map(Vec::as_slice).unwrap_or_default();

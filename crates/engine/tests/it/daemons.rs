@@ -1,5 +1,5 @@
-//! Two daemons on one database, killed and started again at random. Afterwards every slot has one
-//! row, and the tool's own log has each slot once.
+//! Two daemons on one database, killed and restarted at random. Afterwards every slot has one row, and the
+//! log of the tool contains each slot once.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::crash::{example, scatter};
 use crate::time_world::{new_record, record, with};
 
 const SKILLS: usize = 200;
-/// Each skill has a slot every second: so many lie in the past when the first daemon starts, and
-/// so many are still to come.
+/// Each skill has a slot every second: this many are past when the first daemon starts, and this many are
+/// still to come.
 const BEHIND: i64 = 35;
 const AHEAD: i64 = 15;
 
@@ -74,7 +74,7 @@ async fn two_daemons_and_ten_thousand_slots() {
     let mut daemons = [start(&home, "serve"), start(&home, "serve")];
     let mut kills = 0;
     while !settled(&store, last).await {
-        // Not a wait for something to happen, but the moment of the accident.
+        // Not a wait for an event, but the time of the kill.
         let moment = Duration::from_millis(200 + scatter(kills) % 800);
         tokio::time::sleep(moment).await;
         let unlucky = &mut daemons[usize::try_from(scatter(kills + 1000) % 2).unwrap()];
@@ -146,7 +146,7 @@ async fn check(store: &Sqlite, home: &Path, first: Timestamp, last: Timestamp) -
                     assert_eq!(calls, 1, "{row:?}");
                     report.success += 1;
                 }
-                // Cut off inside a call that may not be repeated.
+                // Cut off inside a `once` call.
                 Some(Outcome::Interrupted) => {
                     assert!(calls <= 1, "{row:?}");
                     report.interrupted += 1;

@@ -1,4 +1,4 @@
-//! Stored values that cannot be read are errors that name their row, and nothing is stored over them.
+//! Unreadable stored values are errors that name their row, and are never overwritten.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ async fn damaged_incidents_are_an_error_and_stay() {
     assert_eq!(kept.as_deref(), Some("[{"));
 }
 
-/// A person may end a pause whose reason is damaged.
+/// A person can end a pause whose reason is unreadable.
 #[tokio::test]
 async fn a_damaged_pause_is_an_error_until_a_person_ends_it() {
     let (store, world) = world();

@@ -1,4 +1,4 @@
-//! Dry runs: they say what would happen and start nothing.
+//! Dry runs show what would happen, and start nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::world::{Folder, World, load};
 
-/// A man page whose handler is a tool of a server that leaves a trace when it is started.
+/// The handler of the page is a tool of a server that leaves a trace when it is started.
 #[tokio::test]
 async fn a_dry_run_of_a_command_starts_no_server() {
     let home = tempfile::tempdir().unwrap();

@@ -1,12 +1,12 @@
-//! Names that files and records share (S0.64): a record takes the place of a file that waits and of a
-//! one-shot that is done, and of nothing that a person uses.
+//! Names shared by files and records (S0.64): a record replaces a file that waits for tools or a one-shot
+//! that is done, but nothing that a person uses.
 
 use serde_json::json;
 
 use crate::file_skills::{FLOW, both, call, columns, get};
 use crate::time_world::Times;
 
-/// Waits for a tool.
+/// A skill that waits for a tool.
 const WAITING: &str = "---\nname: morning-briefing\ndescription: A briefing.\nmetadata:\n  \
     enabled: \"false\"\n  required_tools: later\n  trigger_config: '{\"schedule\": \"0 6 * * *\"}'\n---\n\
     Say what is on today.\n";
@@ -45,7 +45,7 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
                     .await
                     .unwrap_err();
                 assert!(again.contains("is taken by skill"), "{again}");
-                // Without the record the default does not begin to fire in its place.
+                // Without the record, the default still does not fire.
                 call(
                     world,
                     "memory_delete_skill",
@@ -68,7 +68,7 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
     .await;
 }
 
-/// A name that a person's skill has is not to be had: what a person switched off stays the person's.
+/// The name of a person's skill cannot be taken, even if the person has disabled it.
 #[tokio::test]
 async fn a_record_does_not_take_the_name_of_a_file_that_fires_or_that_a_person_switched_off() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
@@ -86,7 +86,7 @@ async fn a_record_does_not_take_the_name_of_a_file_that_fires_or_that_a_person_s
     .await;
 }
 
-/// A file that a person switched off does not come back by a detour over a record of its name.
+/// Deleting a record with the same name does not enable a file that a person disabled.
 #[tokio::test]
 async fn deleting_a_record_does_not_switch_on_the_file_behind_it() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {

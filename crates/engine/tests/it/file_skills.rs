@@ -1,5 +1,5 @@
-//! Skills of files as tools manage them (S0.61, S0.62, S0.86): an overlay in the store, never an edit of
-//! the file.
+//! Skills of files as tools manage them (S0.61, S0.62, S0.86): an overlay in the store, never an edit of the
+//! file.
 
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ const BRIEFING: &str = "---\nname: morning-briefing\ndescription: A briefing.\nm
 pub(crate) const FLOW: &str = "name: flow\ndescription: Two calls.\nschedule: \"0 6 * * *\"\ntimezone: UTC\nsteps:\n  \
     - {id: one, tool: echo}\n  - {id: two, tool: put, condition: \"1 == 1\"}\n";
 
-/// The same with another description and other steps.
+/// `FLOW` with another description and other steps.
 const FLOW_EDITED: &str = "name: flow\ndescription: One call.\nschedule: \"0 6 * * *\"\ntimezone: UTC\n\
     steps:\n  - {id: one, tool: put}\n  - {id: two, tool: put, condition: \"1 == 1\"}\n";
 
-/// The same at another time.
+/// `FLOW` at another time.
 const FLOW_RETIMED: &str = "name: flow\ndescription: Two calls.\nschedule: \"0 9 * * *\"\ntimezone: UTC\n\
     steps:\n  - {id: one, tool: echo}\n  - {id: two, tool: put, condition: \"1 == 1\"}\n";
 
-/// A message calls for it.
+/// A playbook with a keyword.
 const PLAYBOOK: &str = "---\nname: knots\ndescription: How to tie knots.\nmetadata:\n  \
     keywords: knot\n---\nBegin with the bowline.\n";
 
@@ -157,7 +157,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
             t.runs("flow").await[0].outcome.unwrap().to_string(),
             "success"
         );
-        // What the steps are is the file's business.
+        // Only the file can define the steps.
         let steps =
             json!({"id": "flow", "execution_plan": [{"toolName": "act", "parameters": {}}]});
         let refused = call(&t.world, "memory_update_skill", steps)
@@ -187,7 +187,7 @@ async fn the_last_writer_of_a_field_decides() {
         .await;
         let seven = json!({"schedule": "0 7 * * *", "timezone": "UTC"});
         assert_eq!(when().await, json!(["Two calls.", seven]));
-        // Another field of the file, and the steps: the change stays, the edit counts.
+        // An edit of another field and of the steps: both the change and the edit are in effect.
         edit(&t.world, &[("flow.yaml", FLOW_EDITED)]);
         assert_eq!(when().await, json!(["One call.", seven]));
         let run = t.world.run("flow", json!({})).await;
@@ -198,7 +198,7 @@ async fn the_last_writer_of_a_field_decides() {
             ),
             ("success".to_owned(), "put")
         );
-        // The changed field itself: the file counts again.
+        // An edit of the changed field: the file is in effect again.
         edit(&t.world, &[("flow.yaml", FLOW_RETIMED)]);
         let nine = json!({"schedule": "0 9 * * *", "timezone": "UTC"});
         assert_eq!(when().await, json!(["Two calls.", nine]));
@@ -207,7 +207,7 @@ async fn the_last_writer_of_a_field_decides() {
             3,
             "the other change stays"
         );
-        // Dropping the changes leaves the file.
+        // Dropping the changes restores the file.
         let restored = t.world.engine.library().restore_file("flow").await.unwrap();
         assert!(restored.is_some());
         assert_eq!(get(&t.world, "flow").await["max_steps"], 10);
@@ -312,7 +312,7 @@ async fn a_deleted_file_skill_is_gone_for_assistants_and_a_person_brings_it_back
     .await;
 }
 
-/// S0.86: a default that is off in its file waits for its tools, also where they are known already.
+/// S0.86: a default that is disabled in its file waits for its tools, even if they are known already.
 #[tokio::test]
 async fn a_default_waits_for_its_tools_and_never_for_a_person() {
     let text = BRIEFING.replace("  required_tools", "  enabled: \"false\"\n  required_tools");
@@ -352,7 +352,7 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
     assert_eq!(enabled, ["flow"], "the other one has no model");
 }
 
-/// A change in another process is seen without following the files.
+/// A change in another process is visible without a sync of the files.
 #[tokio::test]
 async fn a_change_by_another_process_counts_at_the_next_run() {
     let store: Arc<dyn Store> = Arc::new(Memory::new());
@@ -387,7 +387,7 @@ async fn unknown_names_are_told_with_a_near_one() {
     assert_eq!(unknown.hint().as_deref(), Some("did you mean `flow`?"));
 }
 
-/// A tool that appears lets a default fire that was changed meanwhile.
+/// A default whose schedule was changed while it waited fires when its tool appears.
 #[tokio::test]
 async fn a_waiting_file_is_rescheduled_and_fires_when_its_tool_appears() {
     let waiting = FLOW.replace("steps:", "enabled: false\nrequired_tools: [later]\nsteps:");

@@ -1,4 +1,4 @@
-//! What may be allowed for good, and what may not.
+//! Which calls can be approved for good.
 
 use deft_engine::{AnswerReceipt, Attention};
 use deft_model::{Object, Outcome, RunStatus};

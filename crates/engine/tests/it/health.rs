@@ -1,4 +1,4 @@
-//! The health report (S0.76): every six hours, and only what has changed is told.
+//! The health report (S0.76): every six hours, only with what has changed.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::model_health::Deaf;
 use crate::time_world::{Times, at, both, record};
 
-/// What the checks find, as a test says.
+/// Checks with results set by a test.
 #[derive(Clone, Default)]
 struct FixedChecks(Arc<Mutex<Vec<Check>>>);
 
@@ -56,7 +56,7 @@ impl Times {
         found
     }
 
-    /// Looks whether a report is due; the messages so far, and when the next report is due.
+    /// Makes the report if it is due. Returns all notices so far, and when the next report is due.
     async fn report(&self, time: &str) -> (Vec<String>, Option<String>) {
         self.world.clock.set(at(time));
         let next = self.scheduler().report_health(at(time)).await.unwrap();
@@ -74,7 +74,7 @@ async fn a_report_comes_every_six_hours_and_tells_changes_only() {
             "server `gone`: no such program",
         );
         found.set(&[good("config.valid"), server.clone()]);
-        // The first look only begins to count.
+        // The first call only starts the interval.
         assert_eq!(t.report("13:00").await, (vec![], Some("19:00".to_owned())));
         assert_eq!(t.report("18:59").await, (vec![], Some("19:00".to_owned())));
         let told = "health: new: server `gone`: no such program\n  hint: mend it\n\
@@ -84,7 +84,7 @@ async fn a_report_comes_every_six_hours_and_tells_changes_only() {
             t.report("19:00").await,
             (one.clone(), Some("27 01:00".to_owned()))
         );
-        // The same in other words is the same.
+        // The same problem with another message is not a change.
         let other = Check {
             message: "server `gone`: it took 31 s".to_owned(),
             ..server.clone()
@@ -94,7 +94,7 @@ async fn a_report_comes_every_six_hours_and_tells_changes_only() {
             t.report("27 01:00").await,
             (one.clone(), Some("27 07:00".to_owned()))
         );
-        // Reports that were slept through are not made up for, and the grid stays.
+        // Missed reports are not made up for, and the grid stays.
         found.set(&[good("config.valid")]);
         let solved = "health: solved: server `gone`: it took 31 s\n`deft doctor` shows all checks";
         let two = vec![told.to_owned(), solved.to_owned()];
@@ -161,7 +161,7 @@ async fn what_people_know_is_not_reported_again() {
         let desk = bad("servers.answer", Some("desk"), "server `desk`: lost");
         found.set(&[gmail, bad("skills.failing", None, "switched off: a")]);
         assert_eq!(t.report("19:00").await.0, [failed]);
-        // And the other way round: a run that meets what the report told of tells nothing.
+        // The other way round: a run that meets a reported problem sends no notice.
         found.set(&[desk]);
         assert_eq!(t.report("27 01:00").await.0.len(), 2);
         t.world.engine.router().register_fn(
@@ -185,7 +185,7 @@ async fn what_people_know_is_not_reported_again() {
     .await;
 }
 
-/// A daemon makes the report when the clock gets there.
+/// A daemon makes the report when it is due.
 #[tokio::test]
 async fn a_daemon_reports_when_it_is_due() {
     let t = Times::over(Arc::new(Memory::new()), &[]);

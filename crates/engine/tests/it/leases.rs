@@ -33,7 +33,7 @@ async fn until_called(world: &World, times: usize) {
     }
 }
 
-/// Lets everything that is ready happen.
+/// Lets all ready tasks run.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -62,7 +62,7 @@ async fn a_lease_is_renewed_while_somebody_drives_and_runs_out_when_nobody_does(
     until_called(&world, 1).await;
     let engine = world.engine.clone();
     let leases = tokio::spawn(async move { engine.keep_leases().await });
-    // A lease holds for 30 seconds and is renewed every 10.
+    // A lease lasts 30 seconds and is renewed every 10.
     for second in [11, 22, 33, 44] {
         settle().await;
         world.clock.set(at(second));
@@ -76,7 +76,7 @@ async fn a_lease_is_renewed_while_somebody_drives_and_runs_out_when_nobody_does(
     let released = world.store.release(Vec::new(), at(75)).await.unwrap();
     assert_eq!(released.len(), 1, "it ran out at 74 seconds");
 
-    // Another process drives now, so a batch of the first one is refused.
+    // Another process drives the run now, so a batch of the first one is rejected.
     let engine = world.engine.clone();
     let other = tokio::spawn(async move { engine.drain(&Attention::default()).await });
     until_called(&world, 2).await;

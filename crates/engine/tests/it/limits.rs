@@ -1,4 +1,4 @@
-//! Runs that meet: overlap, limits, waits and remedies.
+//! Concurrent runs: overlap, limits, waits and heal rules.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ async fn overlap_cancel_other_takes_the_place_of_the_first() {
     let second = start(&world);
     let first = first.await.unwrap();
     assert_eq!(first.outcome, Some(Outcome::Cancelled));
-    // The second waits for its turn, which it looks for again and again.
+    // The second run polls for its turn.
     tick_until_called(&world, 2).await;
     world
         .engine
@@ -78,7 +78,7 @@ async fn overlap_cancel_other_takes_the_place_of_the_first() {
     assert_eq!(second.await.unwrap().outcome, Some(Outcome::Cancelled));
 }
 
-/// Moves the clock until a run that waits for its turn has begun.
+/// Moves the clock until a run that waits for its turn has started.
 async fn tick_until_called(world: &World, times: usize) {
     let mut now: jiff::Timestamp = "2026-01-26T13:00:00Z".parse().unwrap();
     while world.called().len() < times {
@@ -207,7 +207,7 @@ async fn a_remedy_of_the_host_is_tried_before_a_step_fails() {
     });
     let row = world.run("heal", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Error));
-    // Mended three times (`max_heals`), then it fails for good.
+    // Healed three times (`max_heals`), then it fails for good.
     let expected = ["refuse", "put", "refuse", "put", "refuse", "put", "refuse"];
     assert_eq!(world.called(), expected);
     let events = world.events(&row).await;

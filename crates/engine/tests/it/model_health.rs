@@ -1,4 +1,4 @@
-//! Servers of models that are gone and come back (S0.68).
+//! Servers of models that fail and recover (S0.68).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ const GREETS: (&str, &str) = (
     "---\nname: greets\ndescription: d\n---\nSay hello.\n",
 );
 
-/// A process with this model; several of them may share a store.
+/// Returns a process with this model; several of them may share a store.
 fn world(store: &Arc<dyn Store>, server: &ModelServer, skills: &[(&str, &str)]) -> World {
     let home = tempfile::tempdir().unwrap();
     let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
@@ -36,7 +36,7 @@ fn memory() -> Arc<dyn Store> {
     Arc::new(Memory::new())
 }
 
-/// Headings of all messages, oldest first.
+/// Returns the titles of all notices, oldest first.
 async fn told(world: &World) -> Vec<String> {
     let rows = world.store.notices(NoticeFilter::default()).await.unwrap();
     let notices = rows.iter().rev().map(|row| {
@@ -121,7 +121,7 @@ async fn a_model_that_nobody_could_want_is_not_asked() {
     );
 }
 
-/// Takes every message and tells no one.
+/// A channel that takes every message and drops it.
 pub(crate) struct Deaf;
 
 impl Channel for Deaf {
@@ -158,7 +158,7 @@ async fn a_daemon_asks_once_a_minute() {
         world
             .clock
             .set(world.clock.now() + SignedDuration::from_secs(59));
-        // A wish that is not there cannot be waited for; a few turns are enough to see one.
+        // The absence of a request cannot be awaited; a few turns are enough to see one.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
@@ -189,12 +189,12 @@ async fn a_record_that_needs_a_model_is_reason_to_ask() {
     store.put_skills(vec![thinks]).await.unwrap();
     Scheduler::new(&world.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1);
-    // Within a minute no other process asks again.
+    // Within a minute no other process pings again.
     let beside = self::world(&store, &server, &[]);
     beside.clock.set(world.clock.now());
     Scheduler::new(&beside.engine).check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1);
-    // What is switched off needs none.
+    // A disabled skill needs no server.
     world.engine.library().disable("thinks").await.unwrap();
     let later = world.clock.now() + SignedDuration::from_mins(5);
     world.clock.set(later);

@@ -1,4 +1,4 @@
-//! Records as assistants change them: what is answered is what is stored.
+//! Changes of records by assistants: the result describes what is stored.
 
 use deft_records::Target;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
         let target = Target::Name("grid".to_owned());
         t.world.clock.set(at("13:03"));
         let steps = [
-            // The grid is kept unless the interval is another one.
+            // The grid is kept unless the interval changes.
             (
                 json!({"description": "other words"}),
                 "13:05",

@@ -1,4 +1,4 @@
-//! Answers of chats go through the outbox: left with the end of their run, once, and carried in order.
+//! Answers of chats in the outbox: added once, with the end of their run, and delivered in order.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -34,7 +34,7 @@ async fn say(world: &World, text: &str) -> ChatAnswer {
     world.engine.say(say, attention).await.unwrap()
 }
 
-/// What is left for people, oldest first: kind, place and text.
+/// Returns all notices, oldest first: kind, receiver and text.
 async fn left(world: &World) -> Vec<(NoticeKind, String, String)> {
     let rows = world.store.notices(NoticeFilter::default()).await;
     let read = |row: &NoticeRow| {
@@ -78,7 +78,7 @@ async fn what_is_stopped_while_it_waits_is_answered_too() {
     let asked = left(&world).await;
     assert_eq!(asked[0].0, NoticeKind::Question);
     let run = &said.run.id;
-    // It is not over yet.
+    // The run has not ended yet.
     world.engine.see_to_answer(run, CHAT).await.unwrap();
     assert_eq!(left(&world).await, asked);
     world.engine.cancel(run, "ada").await.unwrap();
@@ -89,7 +89,7 @@ async fn what_is_stopped_while_it_waits_is_answered_too() {
     assert_eq!(left(&world).await, expected);
 }
 
-/// Notes when it begins to send something and when that is over. The first try is told to wait.
+/// Records when each delivery starts and ends. The first try is told to wait.
 #[derive(Default)]
 struct Slow(Mutex<Vec<String>>);
 
@@ -119,8 +119,8 @@ impl Channel for Slow {
     }
 }
 
-/// Messages to one chat neither mix nor overtake each other, and one that is told to wait lets those
-/// behind it wait too. Other chats do not care.
+/// Messages to one chat neither mix nor overtake each other, and a delayed one delays those behind it. Other
+/// chats are not affected.
 #[tokio::test]
 async fn messages_to_one_place_are_sent_in_order() {
     both(async |t: Times| {

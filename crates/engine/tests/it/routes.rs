@@ -1,13 +1,13 @@
-//! Every way by which a model can cause a call: on each of them, the calls that are made without a
-//! question are those that a direct call would make without one.
+//! Every way in which a model can cause a call: on each of them, the calls that are made without a question
+//! are those that a direct call would make without one.
 //!
-//! A route is a file in `tests/routes/`: `calls` of the model, one after the other; what agents `below`
-//! it call; what happens `then`, a later tick unless given. `TOOL` stands for the tool. A route
-//! `of_person` goes through a skill that a person wrote, whose tools are the person's decision; one that
-//! `runs_of_person` ends in such a skill, with the tools of the agent. One
-//! that is `closed` leads nowhere for any tool; one that is `fired_only` does so in chats; one that
-//! `reads` calls no tool of deft's own, as all of these are, that does not say that it only reads. No question
-//! is ever answered, so that a tool is called only where none was asked.
+//! A route is a file in `tests/routes/`: `calls` of the model in order; calls of agents `below` it; what
+//! happens `then`, a later tick by default. `TOOL` stands for the tool. A route `of_person` uses a skill that
+//! a person wrote, whose tools are the person's decision; one that `runs_of_person` ends in such a skill,
+//! with the tools of the agent. A `closed` route leads nowhere for any tool; a `fired_only` route leads
+//! nowhere in chats; a route that `reads` calls a tool of deft's own, which all of these are, only if it
+//! declares that it only reads. No question is ever answered, so a tool is called only if no question was
+//! asked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use serde_json::{Value, json};
 
 use crate::agent_case::Case;
 
-/// Needs no yes.
+/// Needs no approval.
 const FREE: &str = "peek";
-/// Needs a yes.
+/// Needs an approval.
 const ASKED: &str = "wipe";
-/// Is there, and not for the agent.
+/// Exists, but the agent may not use it.
 const HIDDEN: &str = "hidden";
-/// Does not say what it does: needs a yes in a chat that a person attends.
+/// Does not declare its effects: needs an approval in a chat that a person attends.
 const SILENT: &str = "post";
-/// All of them.
+/// All tools of the test.
 const TOOLS: [&str; 4] = [FREE, ASKED, HIDDEN, SILENT];
 
 /// Where the agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Chat,
-    /// A chat without a reader.
+    /// A chat without a person.
     Alone,
     /// A skill of a person that a schedule fires.
     Fired,
@@ -55,11 +55,11 @@ fn list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
 
-/// What the model says: its calls, and after the last one the calls of agents it sends out or runs.
+/// Returns the answers of the model: its calls, then the calls of agents that it dispatches or runs.
 fn script(route: &Value) -> Vec<Value> {
     let call = |call: Value| json!({ "calls": [call] });
     let calls = list(&route["calls"]).into_iter().map(call);
-    // The agent ends before those below begin, where they begin later.
+    // If the agents below start later, the agent ends before that.
     let between = (route["later"] == true).then(|| json!({ "text": "Done." }));
     let below = list(&route["below"]).into_iter().map(call);
     let calls = calls.chain(between).chain(below);
@@ -67,7 +67,7 @@ fn script(route: &Value) -> Vec<Value> {
     calls.chain(ends).collect()
 }
 
-/// Skills of a person for each tool, in each form.
+/// Returns skills of a person for each tool, in each form.
 fn skills() -> Value {
     let open = "name: open\ndescription: x\nsteps:\n  - {id: a, tool: peek}\n";
     let mut skills = json!({ "open.yaml": open });
@@ -97,7 +97,7 @@ fn record(name: &str, tool: &str, enabled: bool) -> Value {
         "execution_plan": [{ "id": "one", "toolName": tool, "parameters": {} }] })
 }
 
-/// Records of a person; the last one is the agent itself where it is fired.
+/// Returns records of a person; the last one is the agent itself if it is fired.
 fn records(place: Place, may_use: &[&str]) -> Vec<Value> {
     let mut records = vec![record("Mine", FREE, true)];
     let off = TOOLS.map(|tool| record(&format!("Off {tool}"), tool, false));
@@ -110,7 +110,7 @@ fn records(place: Place, may_use: &[&str]) -> Vec<Value> {
     records
 }
 
-/// A model that takes the route, and a world in which it could.
+/// Returns a case with a model that takes the route, in a world that allows it.
 fn case(place: Place, route: &Value) -> Case {
     let mut may_use = vec![
         FREE,
@@ -158,14 +158,14 @@ fn is_called(place: Place, tool: &str, route: &Value) -> bool {
         Place::Chat | Place::Alone => route["fired_only"] != true,
         Place::Fired => true,
     };
-    // A person's skill may call what the agent cannot; what needs a yes is asked about there as well.
+    // A person's skill may call what the agent cannot; calls that need an approval are asked about there too.
     let of_person = route["of_person"] == true;
     let allowed = match tool {
         FREE => true,
         ASKED => false,
         HIDDEN => of_person,
-        // Where no person attends, the agent has it because a person named it.
-        // Nor is it asked about inside a skill that a person wrote.
+        // Without a person in the chat, the agent may use the tool because a person named it. Inside a skill
+        // that a person wrote, no question is asked either.
         _ => {
             let known = of_person || route["runs_of_person"] == true;
             (known || place != Place::Chat) && route["reads"] != true

@@ -1,4 +1,4 @@
-//! Runs from fire to row.
+//! Runs from the fire to the stored row.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,7 +232,7 @@ async fn each_run_leaves_an_entry_in_the_session_log() {
     assert_eq!(std::fs::read_to_string(log).unwrap(), expected);
 }
 
-/// The log is read with `less` and `cat`: nothing in it may command a terminal or forge an entry.
+/// The log is read with `less` and `cat`: nothing in it may control a terminal or forge an entry.
 #[tokio::test]
 async fn the_session_log_shows_what_would_deceive() {
     let world = World::new(&[("greet.yaml", GREET)]);
@@ -316,8 +316,8 @@ async fn a_tool_that_is_not_there_is_missed_before_the_first_step() {
     assert!(world.called().is_empty());
 }
 
-/// Tools of a server are unknown until it has listed them, so the run waits for that; then it is
-/// judged like any other, before its first step.
+/// Tools of a server are unknown until it has listed them, so the run waits for the list; then it is checked
+/// like any other run, before its first step.
 #[tokio::test]
 async fn tools_of_servers_are_judged_once_they_are_listed() {
     let skill = |tool: &str| {

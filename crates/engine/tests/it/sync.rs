@@ -1,5 +1,5 @@
-//! Thousands of skill files are stored in a handful of transactions: each one syncs the disk, which
-//! is what makes a first start slow.
+//! Thousands of skill files are stored in a handful of transactions: each one syncs the disk, which makes a
+//! first start slow.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::world::{World, load};
 
 const FILES: usize = 2100;
 
-/// Skill files; those that are off wait for a tool that is not there.
+/// Skill files; disabled ones wait for a tool that is missing.
 fn files(enabled: bool) -> Vec<(String, String)> {
     let file = |n: usize| {
         let text = format!(
@@ -53,7 +53,7 @@ impl Files {
         }
     }
 
-    /// What following the files changes, in numbers, and how many transactions that takes.
+    /// Syncs the files. Returns the numbers of changes, and of transactions.
     async fn sync(&self) -> ([usize; 4], u64) {
         let before = self.store.commits();
         let SyncReport {
@@ -67,7 +67,7 @@ impl Files {
     }
 }
 
-/// On many threads, as `deft up` has them: the future that it waits for commits by itself.
+/// On several threads, as in `deft up`: there the awaited future commits by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn thousands_of_files_cost_a_few_transactions() {
     let home = Files::new();
@@ -98,6 +98,6 @@ async fn thousands_of_files_cost_a_few_transactions() {
     set(&files(true));
     assert_eq!(home.sync().await, ([0, FILES, 0, 0], 6));
     set(&[]);
-    // Rows, and that the files are gone.
+    // Rows, and the removal of the files.
     assert_eq!(home.sync().await, ([0, 0, FILES, 0], 4));
 }

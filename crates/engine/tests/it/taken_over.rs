@@ -1,4 +1,4 @@
-//! Values of other runs: cached results, steps that count again.
+//! Values from other runs: cached results and reused steps.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, fire, from_step};
 
-/// The first step gives back what it was given, secret and all; the second passes it on.
+/// The first step returns its arguments, including the secret; the second passes them on.
 const PASSES: &str = "name: passes\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - id: get\n    tool: act\n    cache: 300\n    args: {auth: \"{{ secrets.TOKEN }}\"}\n  - id: hand\n    tool: put\n    args: {auth: \"Bearer {{ get.did.auth }}\"}\n";
 
 fn passed(world: &World) -> Vec<Value> {
@@ -91,7 +91,7 @@ async fn a_secret_of_a_nested_skill_is_known_where_its_result_counts_again() {
     assert_eq!(passed(&world), ["s3cr3t-value"; 2]);
 }
 
-/// Another process takes over: all it has is the store and the skills.
+/// The other process has only the store and the skills.
 #[tokio::test]
 async fn a_rerun_that_waits_for_its_turn_can_be_begun_by_another_process() {
     let hangs = "name: hangs\ndescription: d\nsteps:\n  - {id: wait, tool: hang}\n";

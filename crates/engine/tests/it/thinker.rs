@@ -1,4 +1,4 @@
-//! A model in this process, whose answers a test makes from what it is asked.
+//! A model in this process; a test computes its answers from the requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::agent_case::model;
 use crate::world::{Folder, World, load};
 
-/// What the model was asked, in order.
+/// The requests that the model received, in order.
 pub(crate) type AskedRequests = Arc<Mutex<Vec<ModelRequest>>>;
 
 type Answers = dyn Fn(&ModelRequest, usize) -> Result<ModelReply, ProviderFailure> + Send + Sync;
@@ -26,7 +26,7 @@ struct Thinker {
 impl Provider for Thinker {
     fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<ReplyListener<'a>>) -> Reply<'a> {
         Box::pin(async move {
-            // Others get their turn, as they would while a real model thinks.
+            // Other tasks get a turn, as they would while a real model answers.
             tokio::task::yield_now().await;
             let nth = {
                 let mut asked = self.asked.lock().unwrap();
@@ -42,7 +42,8 @@ impl Provider for Thinker {
     }
 }
 
-/// One model, with what it is asked. `answers` is given the question and its number, from 1.
+/// Returns one model, with the requests that it receives. `answers` gets the request and its number, starting
+/// at 1.
 pub(crate) fn thinker(
     answers: impl Fn(&ModelRequest, usize) -> Result<ModelReply, ProviderFailure>
     + Send
@@ -100,7 +101,7 @@ pub(crate) fn gone() -> ProviderFailure {
     Failure::new(FailureClass::Network, "the model is gone").into()
 }
 
-/// How often the model has answered to what is asked now, and what that is.
+/// Returns the current question, and how often the model has answered it.
 pub(crate) fn place(request: &ModelRequest) -> (String, usize) {
     let messages = &request.messages;
     let asked = messages
@@ -115,7 +116,7 @@ pub(crate) fn place(request: &ModelRequest) -> (String, usize) {
     (text.clone(), answers.count())
 }
 
-/// A world with a model, in memory.
+/// Returns a world with a model, in memory.
 pub(crate) fn minded(skills: &[(&str, &str)], models: Models) -> World {
     let home = tempfile::tempdir().unwrap();
     let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));

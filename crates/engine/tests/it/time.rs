@@ -1,4 +1,4 @@
-//! Slots become runs or rows that say why not, and the end of a run changes how its skill stands.
+//! Slots become runs, or rows with the reason, and the end of a run changes the state of its skill.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::time_world::{Times, at, both, record, standing, with};
 use crate::world::fire;
 
-/// S0.26, S0.27 as X3 has them: slots, not the minutes of ticks.
+/// S0.26, S0.27 as X3 defines them: slots, not the minutes of ticks.
 #[tokio::test]
 async fn each_kind_of_timing_fires_at_its_instant() {
     both(async |t: Times| {
@@ -126,7 +126,7 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
             t.standing("bad").await,
             "on, streak 2, backs off until 13:07, next 13:03"
         );
-        // Slots within the rest bring rows, not runs.
+        // Slots during the backoff produce rows, not runs.
         t.tick("13:05").await;
         assert_eq!(t.world.called().len(), 2);
         for (time, stands) in [
@@ -152,7 +152,7 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
                 "14:22 error: 401 unauthorized",
             ]
         );
-        // One incident: an alert when it began, one message when it was switched off.
+        // One incident: an alert at the start, and one notice when the skill was disabled.
         assert_eq!(
             t.notices().await,
             [
@@ -161,7 +161,7 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
                  `deft skills enable bad` switches it on again",
             ]
         );
-        // Tools that are there are no reason to switch it on (X1); a person is.
+        // Available tools do not enable it (X1), but a person does.
         assert!(Scheduler::new(&t.world.engine).enable_ready(at("15:00")).await.unwrap().is_empty());
         let row = t.world.engine.library().enable("bad").await.unwrap();
         assert_eq!(standing(&row), "on, next 15:01");
@@ -275,14 +275,14 @@ async fn what_is_switched_off_does_not_fire() {
         assert_eq!(standing(&row), "off (user)");
         assert_eq!(t.tick("13:30").await, deft_scheduler::TickReport::default());
         assert_eq!(t.world.store.next_due().await.unwrap(), None);
-        // By hand it still runs.
+        // It can still be run by hand.
         let row = t.world.run("off", json!({})).await;
         assert_eq!(row.outcome, Some(Outcome::Success));
-        // Switched on, its grid begins anew.
+        // When it is enabled, its grid starts again.
         t.world.clock.set(at("13:33"));
         let row = t.world.engine.library().enable("off").await.unwrap();
         assert_eq!(standing(&row), "on, next 13:43");
-        // Once more is no change of phase.
+        // Enabling it again does not change the phase.
         t.world.clock.set(at("13:40"));
         let row = t.world.engine.library().enable("Off").await.unwrap();
         assert_eq!(standing(&row), "on, next 13:43");
@@ -290,7 +290,7 @@ async fn what_is_switched_off_does_not_fire() {
     .await;
 }
 
-/// Nothing comes after the only slot, so that people must be told when nothing came of it.
+/// No slot follows the only one, so people must be told if it produced no run.
 #[tokio::test]
 async fn a_one_shot_that_never_ran_is_told_of() {
     both(async |t: Times| {
@@ -328,7 +328,7 @@ async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
             refused.to_string(),
             "skill `once` cannot be enabled: its only time has passed"
         );
-        // One that came too late for its window is done without a run.
+        // A slot past its misfire window ends the one-shot without a run.
         t.add(record("Old", json!({"at": "2026-01-26T14:00:00Z"}), "act"))
             .await;
         t.tick("28 14:00").await;
@@ -363,7 +363,7 @@ async fn a_slot_that_meets_a_run_is_skipped() {
         assert_eq!(rows[0], "13:10 cancelled: stopped by ada");
         assert!(rows[1].starts_with("13:20 skipped: "), "{rows:?}");
         assert!(rows[1].contains(first.fired[0].as_str()), "{rows:?}");
-        // Neither counts as a failure, and the skip is no run of the skill.
+        // Neither counts as a failure, and the skip does not count as a run of the skill.
         assert_eq!(t.standing("slow").await, "on, next 13:30");
         let standing = t.row("slow").await.standing;
         assert_eq!(standing.last_run_status.as_deref(), Some("cancelled"));
@@ -395,7 +395,7 @@ async fn overlap_can_queue_and_allow() {
     .await;
 }
 
-/// X5, S0.72: a skip uses its slot up and leaves `last_run_at` alone.
+/// X5, S0.72: a skip uses its slot up and does not change `last_run_at`.
 #[tokio::test]
 async fn a_check_before_the_run_uses_up_the_slot() {
     both(async |t: Times| {
@@ -415,7 +415,7 @@ async fn a_check_before_the_run_uses_up_the_slot() {
         let standing = t.row("mail").await.standing;
         assert_eq!(standing.last_run_at, None);
         assert_eq!(t.world.called(), Vec::<String>::new());
-        // A check that cannot be made is no reason to skip, and the run says so.
+        // A failed check is no reason to skip, and the run records it.
         fails.store(true, Ordering::SeqCst);
         t.tick("13:20").await;
         assert_eq!(t.world.called(), ["act"]);
@@ -424,7 +424,7 @@ async fn a_check_before_the_run_uses_up_the_slot() {
         assert_eq!(shown.check_failed.as_deref(), Some("too many"), "{shown:?}");
         let events = t.world.events(&run).await;
         assert_eq!(events[0]["check_failed"], "too many", "{events:#?}");
-        // By hand there is no check.
+        // A run by hand has no check.
         fails.store(false, Ordering::SeqCst);
         let row = t.world.run("mail", json!({})).await;
         assert_eq!(row.outcome, Some(Outcome::Success));
@@ -432,7 +432,7 @@ async fn a_check_before_the_run_uses_up_the_slot() {
     .await;
 }
 
-/// S0.32: is it due, does it rest, does its check let it run, how did it go.
+/// S0.32: is it due, does it back off, does its check pass, how did it end.
 #[tokio::test]
 async fn the_checks_at_a_slot_have_their_order() {
     both(async |t: Times| {

@@ -1,4 +1,4 @@
-//! A process that stays around while the clock is set forward and back, or the host sleeps.
+//! A daemon while the clock is set forward and back, or the host sleeps.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::time_world::{Times, at, both, record, with};
 
-/// Whatever is said arrives.
+/// A channel that takes every message.
 struct Ears;
 
 impl Channel for Ears {
@@ -53,7 +53,7 @@ impl Daemon {
 }
 
 impl Times {
-    /// Waits until a skill has so many rows, all of them over.
+    /// Waits until a skill has this many rows, all of them ended.
     async fn settled(&self, skill: &str, count: usize) -> Vec<String> {
         loop {
             let runs = self.runs(skill).await;
@@ -65,7 +65,7 @@ impl Times {
         }
     }
 
-    /// Waits until the scheduler sleeps towards this slot of the skill.
+    /// Waits until a skill has this state, so that the scheduler sleeps until its slot.
     async fn stands(&self, skill: &str, standing: &str) {
         while self.standing(skill).await != standing {
             tokio::task::yield_now().await;
@@ -148,7 +148,7 @@ async fn a_clock_that_is_set_back_repeats_nothing() {
     .await;
 }
 
-/// Enabled anew after the clock went back, a skill meets slots that have their rows.
+/// If a skill is enabled again after the clock went back, some of its slots already have rows.
 #[tokio::test]
 async fn slots_that_have_a_row_are_passed_by() {
     both(async |t: Times| {
@@ -173,7 +173,7 @@ async fn slots_that_have_a_row_are_passed_by() {
     .await;
 }
 
-/// Leases are measured by the clock, but a process that lives keeps them whatever the clock does.
+/// Leases are measured by the clock, but a living process keeps them even if the clock jumps.
 #[tokio::test]
 async fn a_jump_takes_no_run_from_who_drives_it() {
     both(async |t: Times| {
@@ -198,7 +198,7 @@ async fn a_jump_takes_no_run_from_who_drives_it() {
     .await;
 }
 
-/// What is queued, what waits for a tool and what is to be said is taken up without a tick.
+/// Queued runs, runs that wait for a tool and notices are handled without a tick.
 #[tokio::test]
 async fn a_daemon_goes_on_with_what_waits() {
     both(async |t: Times| {
@@ -233,7 +233,7 @@ async fn a_daemon_goes_on_with_what_waits() {
     .await;
 }
 
-/// Slots that come together wait for drivers together, not one after the other.
+/// Slots of one instant wait for drivers together, not one after the other.
 #[tokio::test(start_paused = true)]
 async fn slow_runs_hold_up_no_slots() {
     let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
@@ -260,7 +260,7 @@ async fn slow_runs_hold_up_no_slots() {
     t.pool.idle().await;
 }
 
-/// A night of downtime: four late slots at once, and of each skill one.
+/// A night of downtime: four late slots at once, and one per skill.
 #[tokio::test]
 async fn lost_time_is_made_up_for_at_a_pace() {
     both(async |t: Times| {
@@ -280,7 +280,7 @@ async fn lost_time_is_made_up_for_at_a_pace() {
                 .unwrap();
             assert_eq!((ticked.fired.len(), ticked.held_back), (fired, true));
         }
-        // Another process begins no further ones beside them.
+        // Another process does not start any others in addition.
         let other = deft_scheduler::Pool::new(4);
         let ticked = Scheduler::new(&t.world.engine)
             .tick(at("15:05"), &other)
@@ -308,8 +308,8 @@ async fn lost_time_is_made_up_for_at_a_pace() {
     .await;
 }
 
-/// A clock that was ahead has settled slots that are yet to come. Which skills wait is told, and a
-/// person can let them begin anew.
+/// A clock that was ahead has decided slots that are still to come. The affected skills are reported, and a
+/// person can enable them again.
 #[tokio::test]
 async fn skills_that_were_settled_ahead_are_named() {
     both(async |t: Times| {
@@ -325,7 +325,7 @@ async fn skills_that_were_settled_ahead_are_named() {
         assert_eq!((fine.newest, fine.ahead), (None, vec![]));
         let ticked = t.tick("28 14:00").await;
         assert_eq!(ticked.missed, 47, "all but the last, which runs");
-        // Little is between any two clocks.
+        // Small differences between clocks are ignored.
         t.world.clock.set(at("28 13:59"));
         let fine = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!((fine.newest, fine.ahead), (None, vec![]));

@@ -1,4 +1,4 @@
-//! Skills that fire when something happens in deft (S0.83, X8).
+//! Skills fired by events in deft (S0.83, X8).
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const BACKFILL: (&str, &str) = (
 );
 
 impl Times {
-    /// Something is said now.
+    /// Adds a message to a conversation now.
     async fn say(&self, id: &str, channel: &str) {
         let chat = NewConversation {
             id: id.to_owned(),
@@ -30,7 +30,7 @@ impl Times {
         self.world.store.open_conversation(chat).await.unwrap();
     }
 
-    /// So many minutes pass, and everything that is to happen does. How many runs there were in all.
+    /// Advances the clock by `minutes`, and handles everything that is due. Returns the total number of runs.
     async fn after_minutes(&self, minutes: i64) -> usize {
         let now = self.world.clock.now() + SignedDuration::from_mins(minutes);
         self.world.clock.set(now);
@@ -68,10 +68,10 @@ async fn a_conversation_that_has_ended_fires_skills_once() {
             .map(|run| run.cause)
             .collect();
         assert_eq!(causes, ["event", "event"]);
-        // What a skill says to itself is no conversation of a person.
+        // The messages of a skill are not a conversation with a person.
         t.say("conv_3", "skill:backfill").await;
         assert_eq!(t.after_minutes(30).await, 2);
-        // What was put away has ended.
+        // An archived conversation has ended.
         t.say("conv_4", "cli").await;
         let now = t.world.clock.now();
         t.world
@@ -90,12 +90,12 @@ async fn what_is_switched_off_is_fired_by_no_event() {
     t.world.engine.library().disable("backfill").await.unwrap();
     t.say("conv_1", "cli").await;
     assert_eq!(t.after_minutes(20).await, 0);
-    // Switched on, it hears of what has ended before.
+    // When the skill is enabled, it fires for conversations that ended earlier.
     t.world.engine.library().enable("backfill").await.unwrap();
     assert_eq!(t.after_minutes(1).await, 1);
 }
 
-/// A run that an event has fired is as unattended as one of a slot: its failures are told and back off.
+/// A run fired by an event is as unattended as one of a slot: its failures are reported and back off.
 #[tokio::test]
 async fn failures_of_events_are_told_and_back_off() {
     let failing = BACKFILL.1.replace("tool: act", "tool: refuse");

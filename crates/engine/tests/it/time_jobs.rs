@@ -1,4 +1,4 @@
-//! Background jobs: queue, halt, resume, tries, and what is kept of failures.
+//! Background jobs: queueing, halting, resuming, retries, and the facts about failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::time_world::{Times, at, both, file};
 
-/// A job of one call.
+/// Returns a job with one call.
 fn job(tool: &str, on_error: &str) -> Skill {
     let text = format!(
         "name: job-{tool}\ndescription: d\nsteps:\n  - id: only\n    tool: {tool}\n    on_error: {on_error}\n"
@@ -144,7 +144,7 @@ async fn a_job_is_tried_three_times_more() {
             .queue_job(job("flaky", "retry:3"), "cli")
             .await
             .unwrap();
-        // The clock stands still unless the test moves it, and retries wait for it.
+        // The clock only moves when the test moves it, and retries wait for it.
         let driving = t.drain();
         tokio::pin!(driving);
         let minutes = jiff::SignedDuration::from_mins(10);
@@ -202,7 +202,7 @@ async fn ten_jobs_run_at_once() {
     .await;
 }
 
-/// `queue_task` of two calls that echo a text.
+/// Returns the arguments of `queue_task` for two calls that echo a text.
 fn two_calls(name: &str, first: &str, second: &str) -> deft_model::Object {
     let call = |text: &str| json!({ "toolName": "echo", "parameters": { "text": text } });
     let job = json!({ "name": name,
@@ -216,7 +216,7 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
         let folder = tempfile::tempdir().unwrap();
         let t = Times::over(file(&folder), &[]);
         let engine = &t.world.engine;
-        // A name that no skill of a file could have.
+        // A name that no file skill could have.
         let single = json!({ "name": "Single", "action": { "type": "tool_call",
             "toolName": "echo", "parameters": { "text": "e" } } });
         for job in [
@@ -248,7 +248,7 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
     }
 }
 
-/// S0.50, S0.77: a queued plan is read as a stored one is, in any process.
+/// S0.50, S0.77: a queued plan is parsed like a stored one, in any process.
 #[tokio::test]
 async fn a_queued_plan_passes_results_on_as_a_record_does() {
     for elsewhere in [false, true] {

@@ -1,5 +1,5 @@
-//! Random lives of skills, held against a model: files are written, changed and removed, skills are
-//! switched on and off, fail and recover, time passes, the process starts anew.
+//! Random lives of skills, compared with a model: files are written, changed and removed, skills are enabled
+//! and disabled, fail and recover, time passes, the process is restarted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::time_model::{Model, Row, SKILLS, Skill, Step, instant};
 use crate::time_world::{Times, clock, standing};
 use crate::world::{World, load};
 
-/// The engine, and what lies in its folder.
+/// The engine, and the files in its folder.
 struct Real {
     runtime: Runtime,
     times: Option<Times>,

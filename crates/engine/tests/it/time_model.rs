@@ -1,5 +1,5 @@
-//! How skills live, as a plain model: it walks slots one by one and knows nothing of the code that
-//! it is held against in `time_lives.rs`.
+//! A simple model of the lives of skills: it steps through slots one by one, and shares no code with the
+//! implementation that `time_lives.rs` compares it with.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ const WINDOW: i64 = 2 * 3600;
 const LADDER: [i64; 4] = [60, 300, 900, 3600];
 const DAY: i64 = 24 * 3600;
 
-/// Seconds since the beginning, which is 13:00.
+/// Seconds since 13:00, the start of the test.
 pub(crate) type Second = i64;
 
 pub(crate) fn instant(second: Second) -> Timestamp {
     at("13:00") + SignedDuration::from_secs(second)
 }
 
-/// Slots are at least five minutes apart, so that of those that have come one is on time.
+/// Slots are at least five minutes apart, so that at most one due slot is on time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Timing {
     Interval(i64),
@@ -56,7 +56,7 @@ pub(crate) enum Step {
     Restart,
 }
 
-/// A skill as the model sees it.
+/// The state of a skill in the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Skill {
     content: Content,
@@ -71,7 +71,7 @@ pub(crate) struct Skill {
     pub(crate) told: Vec<&'static str>,
 }
 
-/// First and last slot, how many, and what became of them.
+/// First slot, last slot, number of slots, and outcome.
 pub(crate) type Row = (Second, Second, u64, Outcome);
 
 #[derive(Clone, Debug, Default)]
@@ -92,7 +92,7 @@ impl Content {
                 }
                 Some(slot)
             }
-            // The beginning is a full hour.
+            // The test starts at a full hour.
             Timing::Cron(minutes) => Some((t.div_euclid(minutes * 60) + 1) * minutes * 60),
             Timing::At(slot) => (slot > t).then_some(slot),
         }
@@ -102,7 +102,7 @@ impl Content {
         matches!(self.timing, Timing::At(_))
     }
 
-    /// How a skill with this content stands that is new at this second.
+    /// Returns why a new skill with this content does not fire at this second; `None` if it does.
     fn first(&self, now: Second) -> Option<DisabledReason> {
         match self.timing {
             Timing::At(slot) if slot <= now => Some(DisabledReason::OneShotDone),
@@ -190,7 +190,7 @@ impl Skill {
         (self.off, self.next) = (Some(DisabledReason::User), None);
     }
 
-    /// Settles every slot that has come.
+    /// Decides every due slot.
     fn settle(&mut self, now: Second, fails: bool) {
         while self.off.is_none() && self.next.is_some_and(|next| next <= now) {
             self.settle_once(now, fails);
@@ -229,7 +229,7 @@ impl Skill {
         }
     }
 
-    /// The slots that have come and have no row.
+    /// Returns the due slots without a row.
     fn come(&self, now: Second) -> Vec<Second> {
         let Some(first) = self.next else {
             return Vec::new();
@@ -247,7 +247,7 @@ impl Skill {
         slots
     }
 
-    /// Those of the first slots that fit get one row.
+    /// Stores one row for the leading slots that match `fits`, and removes them.
     fn pass(&mut self, slots: &mut Vec<Second>, how: Outcome, fits: impl Fn(Second) -> bool) {
         let count = slots.iter().take_while(|slot| fits(**slot)).count();
         let passed: Vec<Second> = slots.drain(..count).collect();
@@ -282,7 +282,7 @@ impl Skill {
             self.told.push("disabled");
             return;
         };
-        // Backoff counts from the slot, unless that came late.
+        // Backoff counts from the slot, unless it was late.
         let until = if now - slot > LATE { now } else { slot } + rest;
         match self.content.timing {
             Timing::At(_) => (self.rests_until, self.next) = (None, Some(until.max(now))),
@@ -306,7 +306,7 @@ impl Skill {
         }
     }
 
-    /// The line that `standing` would give.
+    /// Returns the line that `standing` should return.
     pub(crate) fn line(&self) -> String {
         let mut line = match self.off {
             Some(why) => format!("off ({why})"),

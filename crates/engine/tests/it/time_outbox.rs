@@ -1,4 +1,4 @@
-//! Messages reach people once, however often sending fails on the way.
+//! Messages reach people once, even if sending fails on the way.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -12,7 +12,7 @@ use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
 
 use crate::time_world::{Times, at, both, clock};
 
-/// A channel that answers as it is told, then well. It keeps what arrived.
+/// A channel that returns the given errors first, then succeeds. Keeps what arrived.
 #[derive(Default)]
 struct Double {
     answers: Mutex<VecDeque<DeliveryError>>,
@@ -27,7 +27,7 @@ impl Channel for Double {
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             self.tries.lock().unwrap().push(parcel.key.to_owned());
-            // Lets others have a go while this one is on its way.
+            // Lets other deliveries run in the meantime.
             tokio::task::yield_now().await;
             let answer = self.answers.lock().unwrap().pop_front();
             if let Some(undelivered) = answer {
@@ -83,7 +83,7 @@ async fn a_message_arrives_once_after_several_failures() {
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
         let engine = &t.world.engine;
         assert!(engine.outbox().post("k", &notice("hello")).await.unwrap());
-        // The same key is told once.
+        // A second message with the same key is not added.
         assert!(!engine.outbox().post("k", &notice("hello")).await.unwrap());
         let mut tried = Vec::new();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
@@ -97,7 +97,7 @@ async fn a_message_arrives_once_after_several_failures() {
             tried,
             [
                 line("13:00", 0, "quota: 429 too many requests"),
-                // What the receiver asks for counts before the ladder.
+                // The delay that the receiver asks for takes precedence over the default.
                 line("13:00:17", 0, "other: 500 internal server error"),
                 line("13:00:47", 0, "timeout: no answer"),
                 line("13:02:47", 1, ""),
@@ -107,7 +107,7 @@ async fn a_message_arrives_once_after_several_failures() {
         assert_eq!(row.status, NoticeStatus::Sent);
         assert_eq!(row.receipt.as_deref(), Some("receipt 1"));
         assert_eq!((row.attempts, row.ended_at), (4, Some(at("13:02:47"))));
-        // Every try carried the same key.
+        // Every try used the same key.
         let keys = double.tries.lock().unwrap().clone();
         assert_eq!(keys, vec![keys[0].clone(); 4]);
         assert_eq!(double.arrived.lock().unwrap().len(), 1);
@@ -133,7 +133,7 @@ async fn a_wrong_token_is_given_up_and_kept() {
         assert_eq!(row.status, NoticeStatus::Dead);
         assert_eq!(row.error.as_deref(), Some("auth: 401 wrong token"));
         assert_eq!(t.world.store.next_notice().await.unwrap(), None);
-        // A person mends the token and says so.
+        // A person fixes the token and retries.
         let again = t
             .world
             .store
@@ -177,7 +177,7 @@ async fn the_ladder_has_an_end() {
     .await;
 }
 
-/// What carries messages is not there: that is no try, and never the last word.
+/// A missing channel: deliveries are not counted as tries, and the message is never abandoned.
 #[tokio::test]
 async fn a_way_that_is_not_there_gives_nothing_up() {
     both(async |t: Times| {
@@ -282,10 +282,10 @@ async fn a_channel_that_hangs_is_not_waited_for() {
     assert_eq!(row.try_at, Some(at("13:00:05")));
 }
 
-/// A channel that takes a message letter by letter, and stops where it is told to.
+/// A channel that delivers a message letter by letter, and stops where it is told to.
 #[derive(Default)]
 struct Letters {
-    /// After how many letters of each try; to the end when there is none left.
+    /// After how many letters each try stops; later tries deliver the rest.
     stops: Mutex<VecDeque<(usize, bool)>>,
     arrived: Mutex<String>,
 }
@@ -315,8 +315,8 @@ impl Channel for Letters {
     }
 }
 
-/// What arrived of a message does not arrive again: not after a failure, not after a try that
-/// hung, and not after a person asked for another one.
+/// Parts that have arrived are not sent again: not after a failure, not after a try that hung, and not after
+/// a person asked for a retry.
 #[tokio::test(start_paused = true)]
 async fn parts_arrive_once() {
     let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);

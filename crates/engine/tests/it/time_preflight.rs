@@ -1,4 +1,4 @@
-//! The check of calendars before a run (S0.70): every calendar, two hours ahead.
+//! The calendar check before a run (S0.70): every calendar, two hours ahead.
 
 use deft_model::Effects;
 use deft_tools::Definition;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::time_world::{Times, both, record, with};
 
 impl Times {
-    /// A tool that answers as it is told, and whose calls are written down.
+    /// Installs a tool with the given answers that records its calls.
     fn install_reader(&self, name: &'static str, parameters: &[&str], answer: fn(&Value) -> Value) {
         let properties = parameters
             .iter()

@@ -1,4 +1,4 @@
-//! What goes wrong around slots: backoff, one-shots that wait or come late, outages of many skills.
+//! Failures around slots: backoff, one-shots that wait or run late, outages of many skills.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,8 @@ impl Times {
         );
     }
 
-    /// A tool of a server that is down as long as it is told to; its calls cannot even be tried.
+    /// Installs a tool of a server that is down while the flag is set. If `blocked`, its calls cannot even be
+    /// tried.
     fn install_outage(&self, tool: &str, blocked: bool) -> Arc<AtomicBool> {
         let down = Arc::new(AtomicBool::new(true));
         let is_down = Arc::clone(&down);
@@ -45,7 +46,8 @@ impl Times {
     }
 }
 
-/// S0.65: a run takes a while to fail, and the slot at the end of the backoff is not lost to that.
+/// S0.65: a run takes a while to fail, and this does not make the skill miss the slot at the end of the
+/// backoff.
 #[tokio::test]
 async fn backoff_counts_from_the_slot() {
     both(async |t: Times| {
@@ -77,7 +79,7 @@ async fn backoff_counts_from_the_slot() {
     .await;
 }
 
-/// A late slot is no measure of when to try again.
+/// After a late slot, backoff counts from the current time.
 #[tokio::test]
 async fn late_slots_back_off_from_now() {
     both(async |t: Times| {
@@ -100,7 +102,7 @@ fn reminder(extra: &str) -> String {
     )
 }
 
-/// Nothing comes after the only slot, so that it must not pass in silence.
+/// No slot follows the only one, so it must not pass silently.
 #[tokio::test]
 async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,14 +126,14 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
               it was planned for today at 13:30 and fires no more; `deft run reminder` does it now"
             ]
         );
-        // It is over, also when the tool comes.
+        // It is over, even if the tool appears later.
         t.install_tool("later", || Ok(()));
         t.tick("13:40").await;
         assert_eq!(t.slots("reminder").await, [missed]);
     }
 }
 
-/// Tools that come in time let it fire on time; between two looks its time may pass, and then it says
+/// If the tools appear in time, it fires on time; its time may pass between two ticks, and then it reports
 /// that it is late.
 #[tokio::test]
 async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
@@ -157,7 +159,7 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
     }
 }
 
-/// A server that could not be asked yet may have the tool: it is waited for within the misfire window.
+/// A server that could not be listed yet may have the tool, so the skill waits for the misfire window.
 #[tokio::test]
 async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
     let text = reminder("");
@@ -171,7 +173,7 @@ async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
     assert_eq!(ticked.look_again, Some(at("13:31:31")));
 }
 
-/// After downtime what fires late says so, with its own message where it sends one.
+/// After downtime, late runs report that they are late, in their own notice if they send one.
 #[tokio::test]
 async fn late_runs_say_that_they_are_late() {
     both(async |t: Times| {
@@ -219,7 +221,7 @@ async fn an_outage_of_ten_skills_is_one_message() {
             let told = t.notices().await.split_off(before);
             assert_eq!(told.len(), 1, "{told:#?}");
             assert!(told[0].contains("the server `gmail` was lost"), "{told:?}");
-            // It is back: one message again, which names the others.
+            // It recovers: one more message, which names the other skills.
             down.store(false, Ordering::SeqCst);
             t.world.clock.set(slot(2));
             t.look().await;
@@ -254,7 +256,7 @@ async fn an_outage_of_ten_skills_is_one_message() {
     .await;
 }
 
-/// What concerns one skill alone is told for each.
+/// Failures that concern only one skill are reported for each.
 #[tokio::test]
 async fn failures_of_their_own_are_told_for_each_skill() {
     both(async |t: Times| {
@@ -268,7 +270,7 @@ async fn failures_of_their_own_are_told_for_each_skill() {
     .await;
 }
 
-/// Who waits is told until when, in words.
+/// The notice about waiting names the end of the wait in words.
 #[tokio::test]
 async fn a_message_about_waiting_names_its_end_in_words() {
     both(async |t: Times| {
@@ -285,7 +287,7 @@ async fn a_message_about_waiting_names_its_end_in_words() {
     .await;
 }
 
-/// A one-shot whose run had to wait says that it comes late.
+/// A one-shot whose run had to wait reports that it is late.
 #[tokio::test]
 async fn a_one_shot_that_waited_as_a_run_says_that_it_is_late() {
     both(async |t: Times| {

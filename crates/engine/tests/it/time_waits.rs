@@ -1,5 +1,5 @@
-//! Runs that wait for tools, skills that wait for tools, skills whose files come and go, and what
-//! people are told of completions.
+//! Runs that wait for tools, skills that wait for tools, skills whose files come and go, and notices about
+//! completions.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::time_world::{Times, at, both, file, new_record, record, with};
 use crate::world::load;
 
 impl Times {
-    /// A tool that was not there before.
+    /// Installs a tool that was missing before.
     pub(crate) fn install(&self, tool: &str) {
         let schema = json!({ "type": "object" });
         self.world.engine.router().register_fn(
@@ -37,7 +37,7 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
         let why = run.waits_for().unwrap();
         assert!(why.starts_with("tool: "), "{why}");
         assert_eq!(t.standing("waits").await, "on, next 14:00");
-        // Nothing has changed: it looks again later by itself, and still waits.
+        // Nothing has changed: it checks again later by itself, and still waits.
         t.world.clock.set(at("13:36"));
         t.drain().await;
         assert_eq!(t.runs("waits").await[0].status, RunStatus::Waiting);
@@ -48,7 +48,7 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
         t.world.clock.set(at("13:37"));
         t.drain().await;
         assert_eq!(t.slots("waits").await, ["13:30 success"]);
-        // People were told when it began to wait, once, and that it works again.
+        // People were told once when it started to wait, and once that it works again.
         let notices = t.notices().await;
         assert_eq!(notices.len(), 2, "{notices:?}");
         assert!(
@@ -63,7 +63,7 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
     .await;
 }
 
-/// A model is waited for like a tool: it is no fault of the skill that there is none.
+/// A run waits for a model like for a tool: a missing model is no fault of the skill.
 #[tokio::test]
 async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
     both(async |t: Times| {
@@ -85,8 +85,8 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
     .await;
 }
 
-/// The check of an agent's skill is there to save a model: as long as it cannot be made nothing is
-/// asked, and when it can be, it decides.
+/// The check of an agent's skill exists to save model calls: while it fails no model is called, and when it
+/// succeeds it decides.
 #[tokio::test]
 async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
     both(async |t: Times| {
@@ -152,8 +152,8 @@ async fn a_run_is_blocked_no_longer_than_its_window_and_counts_to_no_streak() {
     .await;
 }
 
-/// A run that asks something in the night says so, and one that is cancelled while it waits is the
-/// end of a skill that was to fire once.
+/// An unattended run that asks a question sends a notice, and a one-shot that is cancelled while it waits is
+/// done.
 #[tokio::test]
 async fn a_question_is_told_and_a_cancelled_one_shot_is_done() {
     let asks = "name: asks\ndescription: d\ntrigger_config: {at: \"2026-01-26T13:30:00Z\"}\nsteps:\n  - {id: danger, tool: act}\nconfirmations:\n  - {step: danger, message: Really?}\n";
@@ -232,8 +232,8 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
     .await;
 }
 
-/// An agent that waits for tools begins to fire, and to cost, only when there is a model; and the
-/// look that switches it on says so.
+/// An agent that waits for tools fires, and costs money, only when a model is configured; the tick that
+/// enables it reports that.
 #[tokio::test]
 async fn an_agent_is_not_switched_on_without_a_model() {
     both(async |t: Times| {
@@ -253,7 +253,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
     .await;
 }
 
-/// X7, S0.75, S1.4: completions are told, at most so often.
+/// X7, S0.75, S1.4: completions are reported, with a minimum interval.
 #[tokio::test]
 async fn completions_are_told_but_not_too_often() {
     both(async |t: Times| {
@@ -362,7 +362,7 @@ async fn skills_in_files_come_change_go_and_come_back() {
             ["timed"]
         );
         assert_eq!(t.standing("timed").await, "on, next 14:30");
-        // The wish of a person outlives the file.
+        // The decision of a person outlives the file.
         engine.library().disable("timed").await.unwrap();
         change(None);
         assert_eq!(
@@ -394,7 +394,7 @@ async fn a_file_and_a_record_of_one_name_are_a_clash() {
     assert_eq!(t.slots("timed").await, ["13:10 success"]);
 }
 
-/// A driver that was taken for dead comes back with its result.
+/// A driver that was considered dead comes back with its result.
 #[tokio::test]
 async fn whoever_lost_a_run_can_write_nothing() {
     both(async |t: Times| {

@@ -1,4 +1,4 @@
-//! A world with records and slots: rows, standings and messages as lines of text, over both stores.
+//! A world with records and slots: rows, states and notices as lines of text, over both stores.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// All times in these tests are times of this day, unless they say otherwise.
+/// Times in these tests are on this day, unless they name another one.
 const DAY: &str = "2026-01-26";
 
-/// `14:30`, `14:30:05` or `27 14:30`, the latter a day of the same month.
+/// Parses `14:30`, `14:30:05` or `27 14:30`; the last form names a day of the same month.
 pub(crate) fn at(text: &str) -> Timestamp {
     let (day, time) = match text.split_once(' ') {
         Some((day, time)) => (format!("2026-01-{day}"), time),
@@ -31,7 +31,7 @@ pub(crate) fn at(text: &str) -> Timestamp {
     format!("{day}T{time}{seconds}Z").parse().unwrap()
 }
 
-/// The same backwards.
+/// Formats an instant as [`at`] parses it.
 pub(crate) fn clock(at: Timestamp) -> String {
     let text = at.to_string();
     let (day, time) = text.trim_end_matches('Z').split_once('T').unwrap();
@@ -88,13 +88,13 @@ impl Times {
         }
     }
 
-    /// Moves the clock, looks at the schedules once, and lets everything that runs end.
+    /// Moves the clock, ticks once, and waits until all runs have ended.
     pub(crate) async fn tick(&self, time: &str) -> TickReport {
         self.world.clock.set(at(time));
         self.look().await
     }
 
-    /// Looks at the schedules until nothing is held back.
+    /// Ticks until nothing is held back.
     pub(crate) async fn look(&self) -> TickReport {
         let mut all = TickReport::default();
         loop {
@@ -111,7 +111,7 @@ impl Times {
         }
     }
 
-    /// Claims and drives whatever is due.
+    /// Claims and drives all due runs.
     pub(crate) async fn drain(&self) {
         let attention = deft_engine::Attention {
             parks: true,
@@ -124,7 +124,7 @@ impl Times {
         self.world.store.skill(skill).await.unwrap().unwrap()
     }
 
-    /// How a skill stands, in a line.
+    /// Returns the state of a skill as a line.
     pub(crate) async fn standing(&self, skill: &str) -> String {
         standing(&self.row(skill).await)
     }
@@ -139,12 +139,12 @@ impl Times {
         runs
     }
 
-    /// Every row of a skill in the order of slots.
+    /// Returns all rows of a skill, in the order of slots.
     pub(crate) async fn slots(&self, skill: &str) -> Vec<String> {
         self.runs(skill).await.iter().map(line).collect()
     }
 
-    /// Every message so far, the oldest first.
+    /// Returns all notices so far, oldest first.
     pub(crate) async fn notices(&self) -> Vec<String> {
         let all = self.world.store.notices(NoticeFilter::default());
         let said = |body: &str| {
@@ -155,7 +155,7 @@ impl Times {
         rows.iter().rev().map(|row| said(&row.body)).collect()
     }
 
-    /// A tool that fails as long as it is told to.
+    /// Installs a tool that fails while the returned flag is set.
     pub(crate) fn install_moody(&self) -> Arc<std::sync::atomic::AtomicBool> {
         let fails = Arc::new(std::sync::atomic::AtomicBool::new(true));
         let mood = Arc::clone(&fails);
@@ -180,7 +180,7 @@ impl Times {
     }
 }
 
-/// A record with one step, which calls a tool.
+/// Returns a record with one step that calls a tool.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it is written in place wherever this is called"
@@ -204,7 +204,7 @@ pub(crate) fn with(mut record: Value, more: Value) -> Value {
     record
 }
 
-/// What the store is given for a record that begins to fire now.
+/// Returns the row to store for a record that is enabled now.
 pub(crate) fn new_record(record: &Value, now: Timestamp) -> NewSkill {
     let moment = Moment {
         now,
@@ -262,7 +262,7 @@ fn at_text(text: &str) -> Timestamp {
     deft_schedule::parse_at(text, &TimeZone::UTC).unwrap()
 }
 
-/// A row of a run: its slot or stretch of slots, what became of it and why.
+/// Formats the row of a run: its slot or range of slots, the outcome and the reason.
 fn line(run: &RunRow) -> String {
     let slot = run.slot.map_or_else(|| "by hand".to_owned(), clock);
     let stretch = match run.slot_until {

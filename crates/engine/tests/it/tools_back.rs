@@ -1,4 +1,5 @@
-//! Tools that come back: runs that are woken without a daemon, and servers that a daemon asks again.
+//! Tools that become available again: runs that are woken without a daemon, and servers that a daemon asks
+//! again.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +17,7 @@ use crate::time_clock::Daemon;
 use crate::time_world::{Times, both, record};
 use crate::world::{Folder, World, load};
 
-/// A run goes on as soon as its tool is back; one whose tool is not is left alone.
+/// A run continues as soon as its tool is back; a run whose tool is still missing keeps waiting.
 #[tokio::test]
 async fn runs_whose_tools_are_back_are_woken() {
     both(async |t: Times| {
@@ -36,7 +37,7 @@ async fn runs_whose_tools_are_back_are_woken() {
     .await;
 }
 
-/// S0.58: a skill waits for a tool of a server that announces nothing; the daemon asks every ten minutes.
+/// S0.58: a skill waits for a tool of a server that announces no changes; the daemon asks every ten minutes.
 #[tokio::test]
 async fn a_daemon_asks_silent_servers_again() {
     let home = tempfile::tempdir().unwrap();
@@ -67,7 +68,7 @@ async fn a_daemon_asks_silent_servers_again() {
         .unwrap();
     let daemon = Daemon::start(&t);
     assert_eq!(t.standing("waits").await, "off (missing_tools)");
-    // The daemon may not have begun to wait when the clock moves: then the next move counts.
+    // If the daemon does not wait yet when the clock moves, the next move wakes it.
     loop {
         let later = t.world.clock.now() + SignedDuration::from_mins(10);
         t.world.clock.set(later);

@@ -1,5 +1,5 @@
-//! A store that is locked or full in the middle of a run: nothing that is recorded is lost, nothing
-//! that is done is done again, and the run goes on when it can.
+//! A store that is locked or full in the middle of a run: nothing recorded is lost, nothing done is repeated,
+//! and the run continues when it can.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ fn world(home: TempDir, tool: &str, max_pages: Option<u32>) -> World {
     World::at(home, folder, Arc::new(store), |_| {})
 }
 
-/// A lock on the database that a tool takes and the test lets go.
+/// A lock on the database that a tool takes and the test releases.
 type Lock = Arc<Mutex<Option<Connection>>>;
 
 fn install_lock(world: &World, effects: Effects) -> Lock {
@@ -47,7 +47,7 @@ fn install_lock(world: &World, effects: Effects) -> Lock {
         .register_fn(definition, move |args, _| {
             calls.lock().unwrap().push(("lock".to_owned(), args));
             let mut held = held.lock().unwrap();
-            // The second time it does its work and leaves the database alone.
+            // The second call does its work without locking the database.
             if calls
                 .lock()
                 .unwrap()
@@ -83,7 +83,7 @@ async fn until_called(world: &World, tool: &str) {
     }
 }
 
-/// Moves the clock, again and again, until something is over.
+/// Moves the clock repeatedly until a task is finished.
 async fn tick<T>(world: &World, task: tokio::task::JoinHandle<T>) -> T {
     let mut now: jiff::Timestamp = "2026-01-26T13:00:00Z".parse().unwrap();
     while !task.is_finished() {
@@ -100,7 +100,7 @@ async fn only(store: &dyn Store) -> RunRow {
     runs.remove(0)
 }
 
-/// How often each step was begun and ended well, as the record says.
+/// Returns the attempts and the status of each step, from the journal.
 async fn record(world: &World, run: &RunRow) -> Vec<(String, u32, StepStatus)> {
     let shown = world.engine.show(run).await.unwrap();
     let steps = shown.steps.into_iter();
@@ -140,7 +140,7 @@ async fn a_lock_that_stays_ends_the_driving_and_the_run_goes_on_here_later() {
             Outcome::Success,
             vec!["act", "lock", "lock", "act"],
         ),
-        // It was called and its result is unknown.
+        // It was called, and its result is unknown.
         (Effects::Once, Outcome::Interrupted, vec!["act", "lock"]),
     ] {
         let world = world(tempfile::tempdir().unwrap(), "lock", None);
@@ -190,7 +190,7 @@ async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
     } = first;
     drop((engine, store));
 
-    // The disk has room again, and another process resumes the run.
+    // The disk has space again, and another process resumes the run.
     let next = world(home, "half", None);
     install_half(&next);
     next.clock.set(late);
@@ -211,7 +211,7 @@ async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
     assert_eq!(record(&next, &row).await, expected);
 }
 
-/// A tool without effects whose result has half a megabyte.
+/// Installs a tool without harmful effects whose result has half a megabyte.
 fn install_half(world: &World) {
     let calls = Arc::clone(&world.calls);
     let schema = json!({ "type": "object" });

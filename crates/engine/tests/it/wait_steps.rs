@@ -1,4 +1,4 @@
-//! Steps that let time pass: parked in the store, woken by a daemon or a tick.
+//! `wait:` steps: parked in the store, woken by a daemon or a tick.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn looking_on() -> Attention {
     Attention::default()
 }
 
-/// Both stores, each with a second engine over the same one.
+/// Returns both stores, each with a second engine over it.
 fn worlds(folder: &tempfile::TempDir) -> Vec<(Times, Times)> {
     let memory: Arc<dyn Store> = Arc::new(Memory::new());
     let second = Times::over(Arc::clone(&memory), &skills());
@@ -42,7 +42,7 @@ fn worlds(folder: &tempfile::TempDir) -> Vec<(Times, Times)> {
     ]
 }
 
-/// The wait is no time of the run: `timeout: 10m` allows for ninety minutes of it.
+/// The wait does not count towards the timeout of the run: `timeout: 10m` allows a wait of ninety minutes.
 #[tokio::test]
 async fn a_wait_parks_the_run_and_another_process_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ async fn a_run_that_waits_can_be_cancelled_and_resumed() {
     }
 }
 
-/// The driver of a run waits for a short wait itself.
+/// The driver of a run sleeps through a short wait itself.
 #[tokio::test]
 async fn a_short_wait_is_not_parked() {
     let t = Times::over(Arc::new(Memory::new()), &skills());

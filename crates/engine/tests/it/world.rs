@@ -1,4 +1,4 @@
-//! A small world for a run: skills in a folder, tools in this process, a clock that is moved.
+//! A small world for runs: skills in a folder, tools in this process, a manual clock.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-/// A clock that moves by itself only when a task sleeps: to the next awaited instant.
+/// A manual clock, which a test moves.
 #[derive(Clone)]
 pub(crate) struct ManualClock {
     now: Arc<Mutex<Timestamp>>,
@@ -81,7 +81,7 @@ impl SecretSource for Secrets {
     }
 }
 
-/// Calls that tools have seen, in order: name, arguments.
+/// The calls that tools received, in order: name and arguments.
 pub(crate) type Calls = Arc<Mutex<Vec<(String, Object)>>>;
 
 /// The key of a model provider, for worlds that withhold it from tools.
@@ -97,7 +97,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world with these workflow files: name and text.
+    /// Returns a world with these workflow files: name and text.
     pub(crate) fn new(skills: &[(&str, &str)]) -> Self {
         Self::with(Arc::new(Memory::new()), skills, |_| {})
     }
@@ -121,7 +121,7 @@ impl World {
         Self::beside(home, folder, store, deft_tools::Options::default(), change)
     }
 
-    /// A world with tools of servers beside its own.
+    /// Returns a world with tools of servers besides its own.
     pub(crate) fn beside(
         home: TempDir,
         folder: Folder,
@@ -197,7 +197,7 @@ impl World {
         row
     }
 
-    /// The public events of a run, without what differs from run to run.
+    /// Returns the public events of a run, without the fields that vary from run to run.
     pub(crate) async fn events(&self, run: &RunRow) -> Vec<Value> {
         let stored = self.store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
         let public = stored.into_iter().filter_map(|stored| {
@@ -228,7 +228,7 @@ pub(crate) fn fire(skill: &str, inputs: &Value) -> Fire {
     }
 }
 
-/// A rerun that begins with a step.
+/// Returns the options of a rerun that starts with a step.
 pub(crate) fn from_step(step: &str) -> RerunWith {
     RerunWith {
         from: Some(step.to_owned()),
@@ -257,7 +257,7 @@ pub(crate) fn load(home: &TempDir, skills: &[(&str, &str)]) -> Arc<Snapshot> {
 
 type Answers = fn(&Object) -> Result<Value, Failure>;
 
-/// Tools that write down what they are called with.
+/// Installs tools that record their arguments.
 fn install(router: &Router, calls: &Calls) {
     let tools: [(&str, Effects, Answers); 7] = [
         ("echo", Effects::None, |args| Ok(json!(args))),
@@ -271,7 +271,7 @@ fn install(router: &Router, calls: &Calls) {
             let class = deft_model::FailureClass::Network;
             Err(Failure::new(class, "the connection was lost").in_doubt())
         }),
-        // Knows a secret without having been told.
+        // Returns a secret that it was not given.
         ("leak", Effects::None, |_| Ok(json!("s3cr3t-value"))),
         ("big", Effects::None, |_| Ok(json!("x".repeat(2 << 20)))),
     ];
@@ -289,7 +289,7 @@ fn install(router: &Router, calls: &Calls) {
     }
 }
 
-/// A tool that waits until it is cancelled.
+/// Installs a tool that waits until it is cancelled.
 fn install_hang(router: &Router, calls: &Calls) {
     let calls = Arc::clone(calls);
     router.register_fn(
@@ -310,7 +310,7 @@ fn install_hang(router: &Router, calls: &Calls) {
     );
 }
 
-/// No test here starts the worker unless it says so.
+/// Options without a worker: no test here starts it unless it asks for it.
 fn compute_options() -> deft_compute::Options {
     deft_compute::Options {
         program: "false".into(),

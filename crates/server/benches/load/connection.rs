@@ -1,9 +1,10 @@
-//! One connection with HTTP/1.1: as little work as possible, so that the server is what is measured.
+//! A plain HTTP/1.1 connection that does as little work as possible, so that the benchmark measures the
+//! server.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A request as bytes, which can be sent many times.
+/// Serializes a request to bytes, which can be sent repeatedly.
 pub(crate) fn request(
     method: &str,
     path: &str,
@@ -29,7 +30,7 @@ pub(crate) fn request(
     text.into_bytes()
 }
 
-/// A reply of the server.
+/// A response of the server.
 pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -45,10 +46,10 @@ impl HttpReply {
     }
 }
 
-/// A connection that is kept open.
+/// A persistent connection.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// What was received and not used yet.
+    /// Bytes received but not yet consumed.
     buffer: Vec<u8>,
 }
 
@@ -62,7 +63,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request and reads the whole reply.
+    /// Sends a request and reads the whole response.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> HttpReply {
         self.stream.write_all(request).await.unwrap();
         let head = self.read_head().await;
@@ -81,7 +82,7 @@ impl Connection {
         reply
     }
 
-    /// Sends a request that turns the connection into another protocol.
+    /// Sends a request that upgrades the connection to another protocol.
     pub(crate) async fn upgrade(mut self, request: &[u8]) -> (TcpStream, Vec<u8>) {
         self.stream.write_all(request).await.unwrap();
         let head = self.read_head().await;

@@ -18,12 +18,12 @@ pub(crate) struct Feed {
     pub(crate) seconds: u64,
 }
 
-/// What one client received.
+/// Figures of one client.
 #[derive(Default)]
 struct ClientFigures {
     events: usize,
     resyncs: usize,
-    /// From the instant in an event to its arrival, of every tenth event.
+    /// Delays between the instant in an event and its arrival, for every tenth event.
     delays: Vec<Duration>,
 }
 
@@ -110,7 +110,8 @@ impl ClientFigures {
     }
 }
 
-/// The payload of the first frame and the length of the frame, if all of it is there. A server sends no masks.
+/// Returns the payload of the first frame and the length of the frame, if the buffer contains all of it.
+/// Frames of a server are not masked.
 fn frame(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let short = usize::from(*bytes.get(1)?);
     let (start, length) = match short {

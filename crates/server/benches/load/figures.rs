@@ -1,10 +1,10 @@
-//! Times to figures.
+//! Statistics of measured times.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Percentiles and the rate of requests that took these times, within a span.
+/// Returns percentiles of the times, and the rate of requests within `span`.
 pub(crate) fn summary(mut times: Vec<Duration>, span: Duration) -> Value {
     times.sort();
     json!({
@@ -15,7 +15,7 @@ pub(crate) fn summary(mut times: Vec<Duration>, span: Duration) -> Value {
     })
 }
 
-/// A percentile of sorted times, in milliseconds.
+/// Returns a percentile of sorted times, in milliseconds.
 pub(crate) fn percentile(times: &[Duration], part: usize) -> f64 {
     let at = times.len().saturating_sub(1) * part / 100;
     times

@@ -1,4 +1,4 @@
-//! The same request over and over, on several connections.
+//! Repeats one request on several connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ pub(crate) struct Load {
     pub(crate) request: Vec<u8>,
     pub(crate) count: usize,
     pub(crate) connections: usize,
-    /// Requests within a second; 0 is as many as the server answers.
+    /// Requests per second; 0 for as many as the server answers.
     pub(crate) rate: u32,
 }
 
@@ -33,7 +33,7 @@ impl Load {
         figures::summary(times, begun.elapsed())
     }
 
-    /// When the request with this number is due.
+    /// Returns when the request with this number is due.
     fn due(&self, number: usize, begun: Instant) -> Instant {
         let interval = Duration::from_secs(1).checked_div(self.rate);
         begun + interval.unwrap_or_default() * u32::try_from(number).unwrap()

@@ -1,6 +1,7 @@
-//! Puts load on a server over HTTP, MCP or WebSocket and prints one JSON line with figures.
+//! Puts load on a server over HTTP, MCP or WebSocket and prints the figures as one line of JSON.
 //!
-//! `benches/servers.py` starts the servers, deft and its peers, and calls this. Not here: what a good figure is.
+//! `benches/servers.py` starts the servers, deft and its peers, and runs this program. Not here: judging the
+//! figures.
 //!
 //! ```text
 //! load http ADDRESS TOKEN METHOD PATH BODY COUNT CONNECTIONS RATE
@@ -63,7 +64,7 @@ fn main() {
                 };
                 feed.run().await
             }
-            // `cargo test` starts every bench once.
+            // `cargo test` runs every bench once, without arguments.
             _ => serde_json::json!({ "usage": "see the head of this file" }),
         }
     });

@@ -1,4 +1,4 @@
-//! A client of streamable HTTP, revision 2025-11-25, which all peers speak.
+//! A client for streamable HTTP, revision 2025-11-25, which all measured servers support.
 
 use std::time::Instant;
 
@@ -39,7 +39,7 @@ impl Session {
         session
     }
 
-    /// Calls a tool so many times, one after another.
+    /// Calls a tool `count` times in sequence.
     pub(crate) async fn call(&mut self, tool: &str, arguments: &str, count: usize) -> Value {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
         let mut times = Vec::with_capacity(count);

@@ -1,4 +1,4 @@
-//! Questions to the client, in the way of the era of the request.
+//! Questions to the client, asked in the way of the request's era.
 
 use rmcp::model::{
     CallToolResponse, ClientResult, CreateMessageRequest, CreateMessageRequestParams,
@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-/// A form with these fields.
+/// Creates a question with a form of these fields.
 pub(crate) fn form(message: &str, properties: &Value, required: &[&str]) -> InputRequest {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).unwrap();
@@ -23,25 +23,25 @@ pub(crate) fn form(message: &str, properties: &Value, required: &[&str]) -> Inpu
     ))
 }
 
-/// A question to a model.
+/// Creates a request for sampling.
 pub(crate) fn sampling(prompt: &str) -> InputRequest {
     let messages = vec![SamplingMessage::user_text(prompt)];
     let params = CreateMessageRequestParams::new(messages, 100);
     InputRequest::CreateMessage(CreateMessageRequest::new(params))
 }
 
-/// A question for the folders of the client.
+/// Creates a request for the client's roots.
 pub(crate) fn roots() -> InputRequest {
     InputRequest::ListRoots(ListRootsRequest::default())
 }
 
-/// Whether the request is of the newer era.
+/// Whether the request belongs to the newer era.
 pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-/// The answer of the client, or the result that asks for it.
+/// Returns the client's answer, or the result that asks for it.
 pub(crate) async fn ask(
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
@@ -69,7 +69,7 @@ pub(crate) async fn ask(
     Ok(Ok(serde_json::to_value(result).unwrap()))
 }
 
-/// A result that asks for input.
+/// Returns a result of a call that asks for input.
 pub(crate) fn require<const N: usize>(
     requests: [(&str, InputRequest); N],
     state: Option<String>,
@@ -77,7 +77,7 @@ pub(crate) fn require<const N: usize>(
     required(requests, state).into()
 }
 
-/// The same for other requests than calls.
+/// Returns a result that asks for input, for requests other than calls.
 pub(crate) fn required<const N: usize>(
     requests: [(&str, InputRequest); N],
     state: Option<String>,

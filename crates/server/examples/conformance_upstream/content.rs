@@ -1,4 +1,4 @@
-//! Tools whose results the suite looks at.
+//! Tools whose results the suite checks.
 
 use std::fs;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 
 use super::ask::{ask, form};
 
-/// A red dot.
+/// A red dot, as PNG.
 pub(crate) const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// Silence.
+/// Silence, as WAV.
 const AUDIO: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A result with one text.
+/// Returns a result with one text.
 pub(crate) fn said(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text.into())]).into()
 }
 
-/// A text as a resource.
+/// Returns a text as a resource.
 pub(crate) fn text_resource(uri: &str, kind: &str, text: &str) -> ResourceContents {
     ResourceContents::TextResourceContents {
         uri: uri.to_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn text_resource(uri: &str, kind: &str, text: &str) -> ResourceConten
     }
 }
 
-/// Content of every kind.
+/// Returns the content of a tool that takes no input; `None` for other tools.
 pub(crate) fn plain(name: &str) -> Option<CallToolResponse> {
     let image = || ContentBlock::image(IMAGE, "image/png");
     let content = match name {
@@ -72,7 +72,7 @@ pub(crate) fn plain(name: &str) -> Option<CallToolResponse> {
     Some(CallToolResult::success(content).into())
 }
 
-/// Lines for a log.
+/// Sends log messages.
 pub(crate) async fn log(context: &RequestContext<RoleServer>) -> CallToolResponse {
     for line in [
         "Tool execution started",
@@ -85,7 +85,7 @@ pub(crate) async fn log(context: &RequestContext<RoleServer>) -> CallToolRespons
     said("Logging test completed")
 }
 
-/// A line for a log, if the request asks for any.
+/// Sends a log message if the request asks for logs.
 pub(crate) async fn log_if_wanted(context: &RequestContext<RoleServer>) -> CallToolResponse {
     if let Some(level) = context.meta.log_level() {
         send_line(context, level, "logLevel was requested").await;
@@ -102,7 +102,7 @@ pub(crate) async fn send_line(
     drop(context.peer.notify_logging_message(line).await);
 }
 
-/// Progress in three steps.
+/// Reports progress in three steps.
 pub(crate) async fn progress(context: &RequestContext<RoleServer>) -> CallToolResponse {
     for (done, message) in [(0.0, "Starting"), (50.0, "Halfway"), (100.0, "Complete")] {
         if let Some(token) = context.meta.get_progress_token() {
@@ -116,7 +116,8 @@ pub(crate) async fn progress(context: &RequestContext<RoleServer>) -> CallToolRe
     said("Progress test completed")
 }
 
-/// Waits until it is cancelled, and leaves a note in the file `note`. A client that wants progress hears that it waits.
+/// Waits for cancellation and writes its state to the file `note`. Reports to clients that asked for progress
+/// that it waits.
 pub(crate) async fn wait(
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,
@@ -132,8 +133,8 @@ pub(crate) async fn wait(
     Ok(said("cancelled"))
 }
 
-/// Asks the client. If the call is cancelled, or the client cannot be asked any more, it leaves a note in the file
-/// `note`: which of the two the server hears first is open.
+/// Asks the client. If the call is cancelled or the client can no longer be asked, writes this to the file
+/// `note`. Which of the two the server notices first is undetermined.
 pub(crate) async fn wait_for_answer(
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,

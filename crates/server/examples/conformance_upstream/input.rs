@@ -1,4 +1,4 @@
-//! Tools that need something of the client before they can answer.
+//! Tools that need input from the client.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,7 +14,7 @@ use super::content::said;
 
 type CallOutcome = Result<CallToolResponse, ErrorData>;
 
-/// The tool of a name, if it is one of these.
+/// Calls the tool of this name; returns `None` if it is not one of these.
 pub(crate) async fn call(
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
@@ -200,7 +200,7 @@ fn client_roots(responses: Option<&InputResponses>) -> CallToolResponse {
     }
 }
 
-/// A state with a mark that changes with it.
+/// Appends a checksum to a state.
 fn sealed(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
     ("upstream", text).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What the server offers.
+//! The tools, prompts, resources and templates of the server.
 
 use std::sync::Arc;
 

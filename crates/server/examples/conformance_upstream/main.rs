@@ -1,8 +1,8 @@
-//! An MCP server with the tools, prompts and resources that the conformance suite calls by name. It runs behind deft in
-//! tests, so that the suite judges what deft passes on.
+//! An MCP server with the tools, prompts and resources that the conformance suite refers to by name. In tests
+//! it runs behind deft, so that the suite checks what deft relays.
 //!
-//! `conformance_upstream stdio|http [legacy] [PORT]`: over HTTP it prints its address. `legacy` means that it knows no
-//! revision after 2025-11-25. Not here: anything of deft.
+//! Usage: `conformance_upstream stdio|http [legacy] [PORT]`. Over HTTP it prints its URL. With `legacy` it
+//! supports no revision after 2025-11-25. Not here: any part of deft.
 
 #![allow(deprecated, reason = "the suite asks for what older revisions have")]
 #![allow(

@@ -1,4 +1,4 @@
-//! A secret that the server was given in the variable `UP_SECRET`, told in every way in which a server can tell something.
+//! Leaks the secret in the variable `UP_SECRET` through every channel of the protocol.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use super::ask::{ask, form};
 use super::content::{said, send_line};
 
-/// A sentence with the secret.
+/// Returns a sentence with the secret.
 fn sentence() -> String {
     let secret = std::env::var("UP_SECRET").unwrap_or_default();
     format!("the secret is {secret}")
 }
 
-/// An error with the secret.
+/// Returns an error with the secret.
 pub(crate) fn refusal() -> ErrorData {
     ErrorData::invalid_params(sentence(), Some(json!({ "told": sentence() })))
 }
 
-/// Tells the secret in the way that the argument `by` names.
+/// Leaks the secret in the way named by the argument `by`.
 pub(crate) async fn tell(
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,

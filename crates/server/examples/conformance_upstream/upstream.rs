@@ -1,4 +1,4 @@
-//! The handler of all requests.
+//! Handler of all requests.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,20 +24,21 @@ use super::ask::{form, required};
 use super::content::{self, IMAGE, said, text_resource};
 use super::{input, lists, tell};
 
-/// A resource that changes as soon as it is followed.
+/// A resource that changes as soon as a client subscribes to it.
 const LIVELY: &str = "test://template/lively/data";
 
-/// Leaves the id of this process in the file that the variable `UP_NOTE` names, whenever a resource is followed.
+/// Writes the id of this process to the file named by the variable `UP_NOTE`. Called for every subscription
+/// to a resource.
 fn note_process() {
     if let Ok(note) = std::env::var("UP_NOTE") {
         fs::write(note, std::process::id().to_string()).unwrap();
     }
 }
 
-/// Who follows which resource.
+/// Clients and the URIs that they follow.
 type Followers = Vec<(String, Peer<RoleServer>)>;
 
-/// The server. Clones share who listens.
+/// The server. Clones share streams and followers.
 #[derive(Clone)]
 pub(crate) struct Upstream {
     legacy: bool,
@@ -59,7 +60,7 @@ impl Upstream {
     async fn announce(&self, what: &str, peer: &Peer<RoleServer>) -> CallToolResponse {
         let streams: Vec<_> = self.streams.lock().await.values().cloned().collect();
         for stream in streams {
-            // A stream that asked for something else does not take it.
+            // A stream that did not ask for these announcements rejects them.
             drop(match what {
                 "tools" => stream.notify_tool_list_changed().await,
                 _ => stream.notify_prompt_list_changed().await,
@@ -74,7 +75,7 @@ impl Upstream {
         said(format!("{what} changed"))
     }
 
-    /// Says that a resource has changed.
+    /// Announces a change of a resource.
     async fn touch(&self, uri: &str) -> CallToolResponse {
         let changed = || ResourceUpdatedNotificationParam::new(uri);
         for stream in self.streams.lock().await.values() {

@@ -1,7 +1,8 @@
-//! Live events: stored ones first, then those that come, each once and in the order of the store.
+//! Live events: stored events first, then new ones, each once and in the order of the store.
 //!
-//! One task reads the store for all clients (`../hub.rs`), so that events of other processes come too and a client that
-//! reads slowly costs the others nothing. `subscription.rs` is one client, `sse.rs` and `socket.rs` are its wires.
+//! One task reads the store for all clients (`../hub.rs`), so events of other processes are included and a
+//! slow client costs the others nothing. `subscription.rs` is one client; `sse.rs` and `socket.rs` are the
+//! transports.
 
 mod socket;
 mod sse;
@@ -12,11 +13,11 @@ use serde::Deserialize;
 pub(crate) use socket::upgrade;
 pub(crate) use sse::stream;
 
-/// What a client wants to hear.
+/// Query parameters that select events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct FeedQuery {
-    /// Events behind this place of the store; only those to come if it is not given.
+    /// Only events after this sequence number. Default: only new events.
     pub(crate) after: Option<u64>,
     /// Only events of this run: its id, the beginning of it, or `last`.
     pub(crate) run: Option<String>,

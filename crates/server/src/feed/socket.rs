@@ -1,4 +1,4 @@
-//! The WebSocket at `/` and `/ws` (S3.29): events out, answers to questions in.
+//! The WebSocket at `/` and `/ws` (S3.29): sends events and accepts answers to approvals.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,16 +27,16 @@ use crate::rate::RequestKind;
 use crate::request_id::RequestId;
 use crate::{reply, revocation};
 
-/// The largest message of a client.
+/// Maximum size of a client's message, in bytes.
 const MAX_MESSAGE: usize = 64 * 1024;
 
-/// How long a client may take to accept a message.
+/// Timeout for sending a message.
 const SEND: Duration = Duration::from_secs(30);
 
-/// The most messages that are sent with one write.
+/// Maximum number of messages sent with one write.
 const AT_ONCE: usize = 64;
 
-/// How often a client is asked whether it is there.
+/// Interval between pings.
 const PING: Duration = Duration::from_secs(30);
 
 /// The most characters of an id in the audit log.
@@ -45,10 +45,10 @@ const LONGEST_ID: usize = 64;
 /// The words for the audit log of a message that is no answer.
 const UNREADABLE: &str = "unreadable message on the WebSocket";
 
-/// How long a goodbye may take.
+/// Timeout for the closing handshake.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Begins a WebSocket.
+/// Upgrades a request to a WebSocket.
 pub(crate) async fn upgrade(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
@@ -121,7 +121,7 @@ impl Confirmation {
     }
 }
 
-/// A client at the other end.
+/// A connected client.
 struct Client {
     server: Arc<Server>,
     caller: Caller,
@@ -130,7 +130,7 @@ struct Client {
     peer: Peer,
 }
 
-/// Why a socket ends.
+/// Signals that the connection ends.
 struct SocketEnd;
 
 impl Client {
@@ -157,18 +157,18 @@ impl Client {
                 break;
             }
         }
-        // A client that is gone needs no goodbye.
+        // A disconnected client needs no close message.
         drop(tokio::time::timeout(GOODBYE, socket.send(Message::Close(None))).await);
     }
 
-    /// Reads what a client says.
+    /// Handles a message from the client.
     async fn hear(&self, socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
         let text = match message {
             Message::Text(text) => text,
-            // Pings are answered by the library.
+            // The library answers pings.
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Close(_) => {
-                // Reading on sends the goodbye that the library has ready.
+                // Reading again makes the library send its close message.
                 drop(tokio::time::timeout(GOODBYE, socket.recv()).await);
                 return Err(SocketEnd);
             }
@@ -240,7 +240,7 @@ impl Client {
         });
     }
 
-    /// Sends some news, and with the same write what is there behind it.
+    /// Sends an event, together with further events that are ready, in one write.
     async fn send_news(
         &mut self,
         socket: &mut WebSocket,
@@ -262,7 +262,7 @@ impl Client {
     }
 }
 
-/// The message with some news.
+/// Converts an event to a message.
 fn message(news: Done<News>) -> Result<Message, SocketEnd> {
     let text = match news {
         Ok(News::Event(event)) => event.text.clone(),
@@ -276,12 +276,12 @@ fn message(news: Done<News>) -> Result<Message, SocketEnd> {
     Ok(Message::Text(text))
 }
 
-/// Sends a message.
+/// Sends one message.
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
     in_time(socket.send(message)).await
 }
 
-/// Waits until a client has accepted messages; one that does not read them in time is given up.
+/// Waits for a send to complete; fails if the client does not accept it in time.
 async fn in_time(sending: impl Future<Output = Result<(), axum::Error>>) -> Result<(), SocketEnd> {
     let sent = tokio::time::timeout(SEND, sending).await;
     match sent {

@@ -16,10 +16,10 @@ use crate::context::Server;
 use crate::reply;
 use crate::request_id::RequestId;
 
-/// How often a line is sent that means nothing, so that both sides know that the other is there.
+/// Interval between comment lines, which show both sides that the connection is alive.
 const PING: Duration = Duration::from_secs(15);
 
-/// Answers with a stream that ends with the daemon.
+/// Responds with a stream of events that ends when the daemon stops.
 pub(crate) async fn stream(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
@@ -63,7 +63,7 @@ async fn open(server: Arc<Server>, uri: &Uri, headers: &HeaderMap) -> Done<Body>
     Ok(Body::from_stream(stream))
 }
 
-/// What a client wants to hear.
+/// Parses the query of a feed request.
 pub(super) fn read_query(uri: &Uri) -> Done<FeedQuery> {
     let query = Query::<FeedQuery>::try_from_uri(uri).map_err(|problem| {
         let message = format!("the query is wrong: {}", problem.body_text());
@@ -72,7 +72,8 @@ pub(super) fn read_query(uri: &Uri) -> Done<FeedQuery> {
     Ok(query.0)
 }
 
-/// An event as a piece of the stream. A failure ends it; the client comes again with the last id.
+/// Formats an event for the stream. Returns `None` to end the stream; after a failure the client reconnects
+/// with the last id.
 fn piece(news: Done<News>) -> Option<String> {
     match news {
         Ok(News::Event(event)) => Some(format!("id: {}\ndata: {}\n\n", event.seq, event.text)),

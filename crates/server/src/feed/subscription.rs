@@ -1,4 +1,4 @@
-//! One client: stored events, then live ones.
+//! One client of the feed: stored events first, then live ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::FeedQuery;
 use crate::context::{FEEDS, Server};
 use crate::hub::{FeedEvent, PAGE};
 
-/// What a client gets next.
+/// Next item for a client.
 pub(crate) enum News {
     /// An event.
     Event(Arc<FeedEvent>),
-    /// The client was too slow; what it missed is read again.
+    /// The client was too slow; the missed events are read again from the store.
     Resync(String),
-    /// There is nothing more.
+    /// The feed has ended.
     End,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct Subscription {
     /// What the client wants, with the whole id of the run.
     query: FeedQuery,
     live: Receiver<Arc<FeedEvent>>,
-    /// The last event that was given or left out.
+    /// Sequence number of the last event that was returned or filtered out.
     last: u64,
-    /// Stored events that were read and not given yet.
+    /// Stored events that were read but not yet returned.
     read: VecDeque<Arc<FeedEvent>>,
-    /// Whether there may be stored events behind `last`.
+    /// Whether the store may have events after `last`.
     behind: bool,
     _place: OwnedSemaphorePermit,
 }
 
 impl Subscription {
-    /// Begins to listen. Live events are received from the start; stored ones are read behind that.
+    /// Subscribes to live events first and reads stored events later, so none is missed in between.
     pub(crate) async fn open(server: Arc<Server>, query: FeedQuery) -> Done<Self> {
         let place = Arc::clone(&server.feeds).try_acquire_owned();
         let place = place.map_err(|_| {
@@ -63,7 +63,7 @@ impl Subscription {
         })
     }
 
-    /// Waits for the next event. A caller may drop the future and call again; nothing is lost.
+    /// Waits for the next event. Cancel-safe: dropping the future loses no event.
     pub(crate) async fn next(&mut self) -> Done<News> {
         loop {
             if let Some(event) = self.read.pop_front() {
@@ -88,7 +88,7 @@ impl Subscription {
                 Err(RecvError::Lagged(_)) => {
                     self.behind = true;
                     let resync = ResyncEvent::new(self.last, Timestamp::now());
-                    // A number and an instant can always be written.
+                    // A number and an instant can always be serialized.
                     return Ok(News::Resync(
                         serde_json::to_string(&resync).unwrap_or_default(),
                     ));

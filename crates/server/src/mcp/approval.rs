@@ -1,7 +1,7 @@
-//! `approval_answer`: the person behind a client answers a question of a run.
+//! The tool `approval_answer`: the person behind a client answers an approval.
 //!
-//! A model may call the tool, and must not decide by it. So the person is asked, whatever the arguments say; a client
-//! that cannot ask a person is refused.
+//! A model may call the tool but must not decide. Therefore the person is always asked, whatever the
+//! arguments say; clients that cannot ask a person are refused.
 
 use deft_service::doorbell::{self, Ring};
 use deft_service::runs::RunWork;
@@ -54,7 +54,7 @@ pub(super) async fn answer(
         .map(Into::into)
 }
 
-/// The question, if there is a person who can be asked.
+/// Returns the approval. Fails if the client cannot ask a person.
 fn find(app: &App, id: &str, ask_by: AskBy) -> Done<ApprovalView> {
     let question = approvals::show(app, id)?;
     match ask_by {
@@ -87,7 +87,7 @@ fn unknown_state() -> ErrorData {
     ErrorData::invalid_params("the request state is unknown", None)
 }
 
-/// Stores the answer. A daemon continues the run; without one it is continued here, in the background.
+/// Stores the answer. A daemon continues the run; without one, this process continues it in the background.
 async fn store(
     server: &McpServer,
     id: String,

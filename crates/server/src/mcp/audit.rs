@@ -1,7 +1,7 @@
-//! Lines of the audit log for what MCP clients do over HTTP: which tool they called, which task they answered or
-//! cancelled. The request itself has a line too, which only says that it came.
+//! Audit log entries for MCP clients over HTTP: which tool a client called and which task it answered or
+//! cancelled. The HTTP request has its own entry, which does not show this.
 //!
-//! Not here: the log, and clients over stdio, which are programs of the person.
+//! Not here: the log itself, and clients over stdio, which are programs of the user.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use jiff::Timestamp;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-/// Who sent a message and from where. The router in front of `/mcp` adds it to each request.
+/// The sender of a message. The router in front of `/mcp` adds it to each request.
 #[derive(Clone)]
 pub struct AuditTrail {
-    /// Where it is written down.
+    /// The log to write to.
     pub log: Arc<AuditLog>,
-    /// The name of the token.
+    /// Name of the token.
     pub who: String,
-    /// The address of the client.
+    /// Address of the client.
     pub from: String,
-    /// The id of the request.
+    /// Id of the request.
     pub request_id: String,
 }
 
-/// Writes down what a message of a client did to `subject`, such as a tool.
+/// Logs the `method` that a client called on `subject`, such as a tool.
 pub(super) fn note<T>(
     context: &RequestContext<RoleServer>,
     method: &str,

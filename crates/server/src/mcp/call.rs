@@ -1,4 +1,4 @@
-//! Calls of tools.
+//! Tool calls.
 
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ use super::run::{self, RunCall};
 use super::{approval, elicit, relay, reply};
 use crate::request_id::RequestId;
 
-/// How many runs are listed when the caller does not say.
+/// Default number of listed runs.
 const RUNS: u32 = 20;
 
-/// The most runs that are listed at once.
+/// Maximum number of listed runs.
 const MOST_RUNS: u32 = 200;
 
-/// Calls a tool. Only an unknown name is a fault of the protocol; all else is a result.
+/// Calls a tool. Only an unknown name is a protocol error; other failures are returned as results.
 pub(super) async fn call(
     server: &McpServer,
     request: CallToolRequestParams,
@@ -86,7 +86,7 @@ pub(super) async fn call(
     run::run(server, call, context).await
 }
 
-/// A tool of a server behind deft. Its result stays as it is.
+/// Calls a tool of a server behind deft and returns its result unchanged.
 async fn relayed(
     server: &McpServer,
     upstream: &Upstream,
@@ -106,8 +106,8 @@ async fn relayed(
     }
 }
 
-/// The request, as the journal of a run names it: over HTTP by the id that the reply has too, over stdio by the id of
-/// the message.
+/// Returns the origin of a request, as stored in journals of runs: over HTTP, its id is the one in the
+/// response; over stdio, it is derived from the id of the message.
 fn origin(context: &RequestContext<RoleServer>) -> RunOrigin {
     let parts = context.extensions.get::<Parts>();
     let id = parts.and_then(|parts| parts.extensions.get::<RequestId>());
@@ -121,7 +121,7 @@ fn origin(context: &RequestContext<RoleServer>) -> RunOrigin {
     }
 }
 
-/// Controls runs and questions.
+/// Calls a tool that controls runs or approvals.
 async fn perform(
     server: &McpServer,
     control: Control,
@@ -148,17 +148,17 @@ async fn perform(
             };
             request(server, arguments, list).await
         }
-        // Needs the person behind the client.
+        // Handled by `call`, because it needs the person behind the client.
         Control::AnswerApproval => Err(ErrorData::invalid_params("unknown tool", None)),
     }
 }
 
-/// Arguments as the tool takes them.
+/// Parses the arguments of a tool.
 fn parse<T: DeserializeOwned>(arguments: JsonObject) -> serde_json::Result<T> {
     serde_json::from_value(Value::Object(arguments))
 }
 
-/// Asks the engine for a document.
+/// Parses `arguments`, runs `work` with the engine, and returns its result as a tool result.
 async fn request<T, R>(
     server: &McpServer,
     arguments: JsonObject,
@@ -200,7 +200,7 @@ fn cancel_run(app: &App, id: &str, by: &str) -> Done<CancelledRun> {
     Ok(CancelledRun { is_over, run })
 }
 
-/// A tool of the router. It is cancelled when the client says so.
+/// Calls one of deft's own tools. The call is aborted if the client cancels the request.
 async fn own(
     server: &McpServer,
     tool: String,
@@ -216,7 +216,7 @@ async fn own(
     let interrupt = async move { cancel.cancelled().await };
     let called = server.ask(move |app| tools::call_open(app, request, interrupt));
     let called = called.await?;
-    // A skill may have been stored, changed or deleted.
+    // The call may have stored, changed or deleted a skill.
     server.note_change();
     let needs_daemon = called.needs_daemon;
     Ok(match called.result {

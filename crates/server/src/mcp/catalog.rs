@@ -1,4 +1,4 @@
-//! The list of tools, and what each of them stands for.
+//! The list of tools, and the operation behind each of them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,22 +15,22 @@ use serde_json::{Value, json};
 use super::relay::Upstream;
 use super::schemas;
 
-/// What a tool stands for.
+/// The operation behind a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Run the skill that an argument names.
+    /// Run the skill named by an argument.
     RunSkill,
     /// Run this skill.
     Skill(String),
-    /// Control runs and questions.
+    /// Control runs or approvals.
     Control(Control),
-    /// A tool of deft's router.
+    /// Call a tool of deft's router.
     Own(String),
-    /// A tool of a server that is passed on.
+    /// Relay the call to a server behind deft.
     Relayed(Upstream),
 }
 
-/// What can be done to runs and questions.
+/// An operation on runs or approvals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
     ListRuns,
@@ -58,7 +58,7 @@ impl Catalog {
         self.targets.get(at)
     }
 
-    /// What servers offer beside deft itself.
+    /// Returns the items that servers behind deft provide.
     pub(super) fn exports(&self) -> &Exports {
         &self.exports
     }
@@ -73,7 +73,7 @@ impl Catalog {
         for tool in offers::own_tools(app) {
             match tool.name.as_str() {
                 "skill_run" => catalog.add(skill_run(&tool), Target::RunSkill),
-                // A tool without choices only confuses.
+                // Without choices the tool would only confuse models.
                 "skill" => {
                     if let Some(loading) = skills.loading_tool() {
                         let tool = OfferedTool {
@@ -115,7 +115,7 @@ impl Catalog {
         let mut taken: HashSet<String> = self.tools.iter().map(|it| it.name.to_string()).collect();
         for skill in skills.list().into_iter().filter(|skill| skill.is_exposed) {
             let name = legal_name(&skill.id);
-            // A tool of deft itself keeps its name.
+            // deft's own tools keep their names.
             let name = if taken.contains(&name) {
                 format!("skill_{name}")
             } else {
@@ -128,13 +128,13 @@ impl Catalog {
     }
 }
 
-/// The list that was made last.
+/// Cache of the newest catalog.
 #[derive(Default)]
 pub(super) struct CatalogCache {
     newest: Mutex<Option<CachedCatalog>>,
 }
 
-/// A list, and what it was made from.
+/// A catalog and the inputs that it was built from.
 struct CachedCatalog {
     skills: SkillOffers,
     offers: Vec<Arc<Offers>>,
@@ -142,7 +142,7 @@ struct CachedCatalog {
 }
 
 impl CatalogCache {
-    /// The tools that are there now, and the skills that they are made from.
+    /// Returns the current skills and the current catalog, which is rebuilt only if its inputs have changed.
     pub(super) fn read(&self, app: &App, offers: Vec<Arc<Offers>>) -> (SkillOffers, Arc<Catalog>) {
         let skills = offers::skills(app);
         if let Some(made) = &*self.newest.lock()
@@ -165,12 +165,12 @@ impl CatalogCache {
         (skills, catalog)
     }
 
-    /// The list that was made last, if there is one.
+    /// Returns the newest catalog, if one was built.
     pub(super) fn newest(&self) -> Option<Arc<Catalog>> {
         self.newest.lock().as_ref().map(|made| made.catalog.clone())
     }
 
-    /// A tool of the list that was made last.
+    /// Looks up a tool in the newest catalog.
     pub(super) fn known(&self, name: &str) -> Option<Tool> {
         let catalog = self.newest()?;
         catalog.tools.iter().find(|tool| tool.name == name).cloned()
@@ -185,7 +185,7 @@ fn tool(name: impl Into<Cow<'static, str>>, description: &str, input: Value) -> 
     tool
 }
 
-/// A schema as clients get it.
+/// Converts a schema to an object; any other value becomes an empty object.
 pub(super) fn object(schema: Value) -> JsonObject {
     if let Value::Object(schema) = schema {
         schema
@@ -212,7 +212,8 @@ fn own(offered: &OfferedTool) -> Tool {
     listed
 }
 
-/// Each call is a new run, and a skill may do anything.
+/// Describes `skill_run`. Its annotations promise nothing: each call is a new run, and a skill may do
+/// anything.
 fn skill_run(own: &OfferedTool) -> Tool {
     let mut listed = tool(
         own.name.clone(),
@@ -224,7 +225,7 @@ fn skill_run(own: &OfferedTool) -> Tool {
     listed
 }
 
-/// What repeating a call would do, in the words of MCP.
+/// Converts effects to the annotations of MCP.
 fn annotations(effects: Option<Effects>) -> ToolAnnotations {
     let reads = effects == Some(Effects::None);
     let repeatable = matches!(effects, Some(Effects::None | Effects::Idempotent));

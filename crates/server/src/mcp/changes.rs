@@ -1,8 +1,8 @@
-//! Tells clients that lists have changed: those with a session by notifications, the others on the stream of
+//! Notifies clients of changed lists: clients with a session by notifications, other clients on the stream of
 //! `subscriptions/listen`.
 //!
-//! Skills are compared once a second while a client is there to be told, so that records which another process stores
-//! are noticed like files. Servers behind deft announce changes themselves.
+//! While a client listens, skills are compared once a second, so records stored by other processes are
+//! noticed like changed files. Servers behind deft announce changes themselves.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -22,24 +22,24 @@ use tokio::sync::{Notify, broadcast};
 
 use super::relay::Session;
 
-/// How often skills are compared.
+/// Interval between comparisons of skills.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How many changes a slow client may miss before it is told of all lists.
+/// Number of changes that a slow client may miss. Beyond it, the client is notified of all lists.
 const MOST_MISSED: usize = 256;
 
-/// All lists, as skills are in each of them.
+/// All lists. Each of them contains skills.
 const LISTS: [News; 3] = [News::Tools, News::Prompts, News::Resources];
 
-/// Who is told about changes.
+/// Clients to notify, and the last known skills.
 pub(super) struct Changes {
     peers: Mutex<Vec<Peer<RoleServer>>>,
     /// Clients with a session that follow resources.
     followers: Mutex<Vec<(Peer<RoleServer>, Arc<Session>)>>,
-    /// What streams are told.
+    /// Announcements for streams.
     news: broadcast::Sender<News>,
     look: Arc<Notify>,
-    /// The skills that clients know of; none while no client is there.
+    /// Skills known to the clients; `None` while no client listens.
     known: Mutex<Option<SkillOffers>>,
 }
 
@@ -50,7 +50,7 @@ impl Drop for Changes {
 }
 
 impl Changes {
-    /// Starts to follow the skills of an engine and the servers behind it, until this is dropped.
+    /// Starts to watch the skills of `app` and the servers behind it, until the result is dropped.
     pub(super) fn follow(app: Arc<App>) -> Arc<Self> {
         let changes = Arc::new(Self {
             peers: Mutex::default(),
@@ -68,23 +68,23 @@ impl Changes {
         changes
     }
 
-    /// Notes what a client is told, unless more is known already.
+    /// Stores the skills known to clients, unless some are stored already.
     pub(super) fn note(&self, skills: &SkillOffers) {
         self.known.lock().get_or_insert_with(|| skills.clone());
     }
 
-    /// Compares the skills soon.
+    /// Triggers a comparison of the skills.
     pub(super) fn look_now(&self) {
         self.look.notify_one();
     }
 
-    /// Tells a client with a session from now on.
+    /// Adds a client with a session to the notified clients.
     pub(super) fn tell(&self, peer: Peer<RoleServer>) {
         self.peers.lock().push(peer);
         self.look.notify_one();
     }
 
-    /// Tells a client with a session of changes of the resources that it follows.
+    /// Adds a client with a session to those notified of changed resources that they follow.
     pub(super) fn tell_updates(&self, peer: Peer<RoleServer>, session: &Arc<Session>) {
         let mut followers = self.followers.lock();
         if !followers
@@ -95,12 +95,12 @@ impl Changes {
         }
     }
 
-    /// The changes that are announced from now on.
+    /// Subscribes to all announcements from now on.
     pub(super) fn news(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()
     }
 
-    /// Tells a client of these changes on its stream, until the client ends it.
+    /// Sends announcements to a client's stream until the client ends it.
     pub(super) async fn serve(
         &self,
         context: &SubscriptionContext,
@@ -130,14 +130,14 @@ impl Changes {
     }
 
     async fn announce(&self, news: News) {
-        // An error means that there is no stream.
+        // Sending fails only if there is no stream.
         drop(self.news.send(news.clone()));
         let peers = match &news {
             News::Updated(uri) => self.followers_of(uri),
             News::Tools | News::Prompts | News::Resources => self.peers.lock().clone(),
         };
         for peer in peers {
-            // A client that is gone is left out at the next look.
+            // Disconnected clients are removed at the next comparison.
             drop(peer.send_notification(notification(news.clone())).await);
         }
     }
@@ -148,7 +148,7 @@ impl Changes {
         followers.map(|(peer, _)| peer.clone()).collect()
     }
 
-    /// The sessions of clients that are gone.
+    /// Removes followers that are disconnected, and returns their sessions.
     fn take_gone(&self) -> Vec<Arc<Session>> {
         let mut gone = Vec::new();
         self.followers.lock().retain(|(peer, session)| {
@@ -174,7 +174,7 @@ fn notification(news: News) -> ServerNotification {
     }
 }
 
-/// Tells one stream of what it asked for; false once it has ended.
+/// Sends an announcement to a stream, if the stream asked for it. Returns false if the stream has ended.
 async fn notify_stream(context: &SubscriptionContext, news: News) -> bool {
     match context.sink().send(notification(news)).await {
         Ok(()) | Err(SubscriptionSendError::NotificationNotAccepted(_)) => true,
@@ -182,7 +182,7 @@ async fn notify_stream(context: &SubscriptionContext, news: News) -> bool {
     }
 }
 
-/// Passes on what servers announce.
+/// Forwards announcements of servers to clients.
 async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
     let Some(mut news) = app.upgrade().map(|app| relay::news(&app)) else {
         return;
@@ -204,7 +204,7 @@ async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
     }
 }
 
-/// Servers need not follow resources for clients that are gone.
+/// Ends the resource subscriptions of disconnected clients.
 async fn unfollow_gone(changes: &Changes, app: &App) {
     for session in changes.take_gone() {
         for (uri, server) in session.take_followed() {

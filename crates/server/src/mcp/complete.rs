@@ -1,4 +1,4 @@
-//! Completion of arguments, which only servers behind deft know.
+//! Completion of arguments, which is relayed to servers behind deft.
 
 use rmcp::model::{
     ClientRequest, CompleteRequest, CompleteRequestParams, CompleteResult, Reference, ServerResult,
@@ -9,7 +9,7 @@ use rmcp::{ErrorData, RoleServer};
 use super::handler::McpServer;
 use super::relay::{self, Upstream};
 
-/// Values that an argument of a prompt or of an address may have.
+/// Completes an argument of a prompt or of a resource template.
 pub(super) async fn complete(
     server: &McpServer,
     mut params: CompleteRequestParams,
@@ -48,7 +48,7 @@ pub(super) async fn complete(
     }
 }
 
-/// Skills say nothing about the values of their inputs.
+/// Returns no values for a skill, because skills do not declare values for their inputs.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` may add further kinds of references"

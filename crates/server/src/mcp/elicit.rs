@@ -1,5 +1,5 @@
-//! Questions to the person behind a client: by a request of ours in older revisions, by a reply that asks for input in
-//! newer ones.
+//! Questions to the person behind a client: by a request from the server in older revisions, by a result that
+//! asks for input in newer ones.
 
 use deft_service::ask::{Answer, Asker, Question, Responds, Response};
 use deft_wire::approval::{ApprovalAnswer, ApprovalView};
@@ -11,30 +11,30 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Value, json};
 
-/// What a client sends when it tries a call again, with the answers that the last reply asked for.
+/// State and answers that a client sends when it repeats a call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retry {
-    /// What the last reply gave it to send back: the id of the run.
+    /// State from the last reply: the id of the run.
     pub(super) state: Option<String>,
-    /// The answers, by the ids of the questions.
+    /// Answers by approval id.
     pub(super) responses: Option<InputResponses>,
 }
 
 /// How the person behind a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AskBy {
-    /// By a request of ours.
+    /// With a request from the server.
     Request,
-    /// By a reply that asks for input.
+    /// With a result that asks for input.
     Reply,
     /// Not at all.
     Nothing,
 }
 
-/// How the person behind a client can be asked.
+/// Determines how the person behind a client can be asked.
 pub(super) fn ask_by(context: &RequestContext<RoleServer>) -> AskBy {
     let capability = context.client_capabilities().and_then(|it| it.elicitation);
-    // Before forms had a name, every client that could ask knew them.
+    // Older revisions do not name the modes; their clients all support forms.
     if !capability.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
         return AskBy::Nothing;
     }
@@ -46,7 +46,7 @@ pub(super) fn ask_by(context: &RequestContext<RoleServer>) -> AskBy {
     }
 }
 
-/// Who asks, as records say it.
+/// Returns the client's name as stored in records.
 pub(super) fn client_name(context: &RequestContext<RoleServer>) -> String {
     match context.client_info() {
         Some(client) => format!("mcp:{}", client.name),
@@ -54,7 +54,7 @@ pub(super) fn client_name(context: &RequestContext<RoleServer>) -> String {
     }
 }
 
-/// Asks the person behind a client while a run goes on.
+/// Asks the person behind a client while a run is in progress.
 pub(super) struct ClientAsker {
     pub(super) peer: Peer<RoleServer>,
     pub(super) name: String,
@@ -78,25 +78,25 @@ impl Asker for ClientAsker {
     }
 }
 
-/// Asks the person behind a client with a session; none if the person gave no answer.
+/// Asks the person behind a client with a session. Returns `None` if the person gave no answer.
 pub(super) async fn ask(peer: &Peer<RoleServer>, message: &str) -> Option<ApprovalAnswer> {
     let result = peer.create_elicitation(form(message)?).await.ok()?;
     read(&result)
 }
 
-/// A reply that asks for the answer to one question.
+/// Builds a result that asks for the answer to one approval.
 pub(super) fn ask_again(id: &str, message: &str) -> InputRequiredResult {
     let request = form(message).map(ElicitRequest::new);
     let request = request.map(|request| (id.to_owned(), InputRequest::Elicitation(request)));
     InputRequiredResult::new(Some(request.into_iter().collect()), Some(id.to_owned()))
 }
 
-/// A reply that asks for the answers to the questions of a run.
+/// Builds a result that asks for the answers to the approvals of a run.
 pub(super) fn input_required(run: &str, approvals: &[ApprovalView]) -> InputRequiredResult {
     InputRequiredResult::new(Some(input_requests(approvals)), Some(run.to_owned()))
 }
 
-/// The questions of a run as requests to the client, by their ids.
+/// Converts the approvals of a run to requests to the client, by approval id.
 pub(super) fn input_requests(approvals: &[ApprovalView]) -> InputRequests {
     let requests = approvals.iter().filter_map(|approval| {
         let request = ElicitRequest::new(form(&approval.message)?);
@@ -105,7 +105,7 @@ pub(super) fn input_requests(approvals: &[ApprovalView]) -> InputRequests {
     requests.collect()
 }
 
-/// The answer that a client sent; none if the person gave none.
+/// Parses an answer from a client. Returns `None` if the person gave no answer.
 pub(super) fn read_response(response: &Value) -> Option<ApprovalAnswer> {
     let result: ElicitResult = serde_json::from_value(response.clone()).ok()?;
     read(&result)

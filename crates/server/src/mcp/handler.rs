@@ -1,4 +1,4 @@
-//! The handler of all requests. Each kind of request has a file of its own beside this one.
+//! Handler of all MCP requests. Each kind of request has its own file beside this one.
 
 #![expect(
     deprecated,
@@ -31,12 +31,12 @@ use super::relay::{self, Relay, Session, Upstream};
 use super::tasks::{self, TaskRuns};
 use super::{audit, call, complete, elicit, page, prompts, resources, skills};
 
-/// What a model is told about this server.
+/// Instructions for models that use this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
     `get_skill` lists them and shows one, `skill_run` runs one, `run_show` shows what became of a run. \
     A run that waits for an approval says so: `approval_answer` has the person answer it.";
 
-/// deft as an MCP server. Clones share everything.
+/// deft as an MCP server. Clones share all state.
 #[derive(Clone)]
 pub struct McpServer {
     app: Arc<App>,
@@ -49,7 +49,8 @@ pub struct McpServer {
 }
 
 impl McpServer {
-    /// A server in front of an engine. It must be made inside a runtime: it follows changes of skills.
+    /// Creates a server for `app`. Must be called inside a Tokio runtime, because it spawns tasks that watch
+    /// for changes.
     pub fn new(app: Arc<App>) -> Self {
         Self {
             changes: Changes::follow(Arc::clone(&app)),
@@ -62,7 +63,7 @@ impl McpServer {
         }
     }
 
-    /// The same server for one more client.
+    /// Returns a server for another client, with a new session and otherwise shared state.
     pub(super) fn for_client(&self) -> Self {
         Self {
             session: Arc::new(Session::new()),
@@ -70,12 +71,12 @@ impl McpServer {
         }
     }
 
-    /// What requests for servers behind deft share.
+    /// State shared by relayed requests.
     pub(super) fn relay(&self) -> &Relay {
         &self.relay
     }
 
-    /// The client of this server.
+    /// Session of this server's client.
     pub(super) fn session(&self) -> &Arc<Session> {
         &self.session
     }
@@ -84,17 +85,17 @@ impl McpServer {
         &self.app
     }
 
-    /// Runs that are under way.
+    /// Tracker of the runs in progress.
     pub(super) fn tracker(&self) -> &TaskTracker {
         &self.runs
     }
 
-    /// Runs of tasks that this process drives.
+    /// Runs of tasks driven by this process.
     pub(super) fn task_runs(&self) -> &Arc<TaskRuns> {
         &self.tasks
     }
 
-    /// Drives a run, which ends even if the client does not wait for it.
+    /// Runs `work`, which drives a run, on a blocking thread. It continues if the client stops waiting.
     pub(super) async fn drive<T: Send + 'static>(
         &self,
         work: impl FnOnce(&App) -> T + Send + 'static,
@@ -104,7 +105,7 @@ impl McpServer {
         driven.map_err(|problem| failed(&problem))
     }
 
-    /// Does something with the engine, away from the threads that serve messages.
+    /// Runs `work` on a blocking thread, so it does not delay other messages.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&App) -> T + Send + 'static,
@@ -114,14 +115,14 @@ impl McpServer {
         done.map_err(|problem| failed(&problem))
     }
 
-    /// The skills that are there now.
+    /// Returns the current skills.
     pub(super) async fn skills(&self) -> Result<SkillOffers, ErrorData> {
         let skills = self.ask(offers::skills).await?;
         self.changes.note(&skills);
         Ok(skills)
     }
 
-    /// The tools that are there now.
+    /// Returns the current tools.
     pub(super) async fn catalog(&self) -> Result<Arc<Catalog>, ErrorData> {
         let cache = Arc::clone(&self.catalog);
         let offers = relay_service::offers(&self.app).await;
@@ -130,15 +131,15 @@ impl McpServer {
         Ok(catalog)
     }
 
-    /// Tells all clients that skills may have changed.
+    /// Triggers a comparison of the skills, because they may have changed.
     pub(super) fn note_change(&self) {
         self.changes.look_now();
     }
 }
 
-/// What servers behind deft add.
+/// Items of servers behind deft.
 impl McpServer {
-    /// Asks servers for what they offer, so that it can be said what deft can do.
+    /// Reads the catalogs of servers behind deft, on which deft's own capabilities depend.
     async fn look_at_servers(&self) -> Result<(), ErrorData> {
         if relay_service::is_used(&self.app) {
             self.catalog().await?;
@@ -166,7 +167,7 @@ impl McpServer {
         }
     }
 
-    /// The server that has a resource.
+    /// Returns the server that provides a resource; `None` for deft's own and for unknown resources.
     async fn resource(&self, uri: &str) -> Result<Option<Upstream>, ErrorData> {
         if resources::is_own(uri) {
             return Ok(None);
@@ -179,7 +180,8 @@ impl McpServer {
         }))
     }
 
-    /// Follows the resources that a stream is about; those of which changes will be announced.
+    /// Subscribes to the resources of a stream, and returns the server and URI of each subscription that
+    /// succeeded.
     async fn follow_all(&self, context: &SubscriptionContext) -> Vec<(String, String)> {
         let uris = context.accepted().resource_subscriptions.clone();
         let mut followed = Vec::new();
@@ -220,7 +222,7 @@ impl ServerHandler for McpServer {
         config
     }
 
-    /// Says what servers behind deft can do, as far as they are known by now.
+    /// Responds with capabilities that include those of servers behind deft, as far as known.
     async fn initialize(
         &self,
         request: InitializeRequestParams,
@@ -461,7 +463,7 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        // A resource may change as soon as it is followed.
+        // Subscribe first: a resource may change as soon as it is followed.
         let news = self.changes.news();
         let followed = self.follow_all(&context).await;
         self.changes.serve(&context, news).await;

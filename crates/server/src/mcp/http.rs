@@ -1,4 +1,4 @@
-//! MCP over streamable HTTP, as a service that a router can mount.
+//! MCP over streamable HTTP, as a service to mount in a router.
 
 use std::sync::Arc;
 
@@ -9,11 +9,12 @@ use tokio_util::sync::CancellationToken;
 use super::handler::McpServer;
 use crate::hosts::LOOPBACK;
 
-/// MCP over HTTP; clones share everything.
+/// MCP over HTTP. Clones share all state.
 pub type McpService = StreamableHttpService<McpServer, LocalSessionManager>;
 
-/// The service behind `/mcp`. Requests must name this machine or one of `hosts` as their host, and pages of other
-/// origins are refused; tokens are the business of the router in front of it. It ends with `stop`.
+/// Creates the service behind `/mcp`. Requests must name this machine or one of `hosts` as their host, and
+/// pages of other origins are refused. The router in front of the service checks tokens. Cancelling `stop`
+/// ends the service.
 pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> McpService {
     let hosts: Vec<String> = LOOPBACK
         .iter()

@@ -1,9 +1,9 @@
 //! deft as an MCP server, over stdio and over streamable HTTP.
 //!
-//! One handler speaks every revision from 2024-11-05 to 2026-07-28. It offers deft's own tools, skills as tools,
-//! prompts, resources and folders of files, control over runs and questions, long runs as tasks, and what servers
-//! behind deft offer. Not here: what any of it does,
-//! which is in `service`, and the shapes of results, which are in `wire`.
+//! One handler implements all revisions from 2024-11-05 to 2026-07-28. It provides deft's own tools, skills
+//! as tools, prompts, resources and folders of files, control over runs and approvals, long runs as tasks,
+//! and the items of servers behind deft. Not here: the operations themselves (`service`) and the types of
+//! results (`wire`).
 
 mod approval;
 mod audit;

@@ -1,12 +1,12 @@
-//! Long lists in pages. A cursor is the number of items that came before.
+//! Pagination. A cursor is the number of items before the page.
 
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 
-/// The most items of one page.
+/// Maximum number of items on a page.
 const LENGTH: usize = 200;
 
-/// A page of a list, and the cursor of the next one.
+/// Returns the requested page of a list, and the cursor of the next page.
 pub(super) fn cut<T: Clone>(
     all: &[T],
     request: Option<&PaginatedRequestParams>,
@@ -15,7 +15,7 @@ pub(super) fn cut<T: Clone>(
     cut_at(all, cursor, LENGTH)
 }
 
-/// The same for a cursor on its own.
+/// Like [`cut`], for a given cursor and page length.
 pub(super) fn cut_at<T: Clone>(
     all: &[T],
     cursor: Option<&str>,
@@ -23,7 +23,7 @@ pub(super) fn cut_at<T: Clone>(
 ) -> Result<(Vec<T>, Option<String>), ErrorData> {
     let start = match cursor {
         None => Some(0),
-        // Each cursor of ours is inside the list, unless the list has become shorter.
+        // A valid cursor is inside the list, unless the list has become shorter.
         Some(cursor) => cursor.parse().ok().filter(|start| *start <= all.len()),
     };
     let start: usize =

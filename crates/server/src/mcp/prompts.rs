@@ -1,4 +1,5 @@
-//! Prompts: those of servers behind deft, and skills. A person picks one, and its text becomes a message.
+//! Prompts: skills and the prompts of servers behind deft. A person picks a prompt, and its text becomes a
+//! message.
 
 use deft_service::offers::{OfferedInput, OfferedSkill, SkillOffers};
 use deft_service::relay::ExportedItem;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use super::handler::McpServer;
 use super::relay::{self, Upstream};
 
-/// All prompts.
+/// Lists the prompts made from skills.
 pub(super) fn list(skills: &SkillOffers) -> Vec<Prompt> {
     skills.list().iter().map(prompt).collect()
 }
@@ -33,7 +34,7 @@ fn argument(input: &OfferedInput) -> PromptArgument {
     }
 }
 
-/// A prompt of a server behind deft.
+/// Gets a prompt from a server behind deft.
 pub(super) async fn relayed(
     server: &McpServer,
     exported: &ExportedItem<Prompt>,
@@ -54,7 +55,7 @@ pub(super) async fn relayed(
     }
 }
 
-/// The text of a prompt with its arguments.
+/// Returns the text of a prompt with its arguments.
 pub(super) fn get(
     skills: &SkillOffers,
     request: &GetPromptRequestParams,
@@ -82,10 +83,10 @@ fn check(skill: &OfferedSkill, arguments: &JsonObject) -> Result<(), ErrorData> 
     }
 }
 
-/// The text as an assistant gets it, and below it what to do with it.
+/// Returns the text as an assistant gets it, followed by what to do with it.
 fn with_arguments(skill: &OfferedSkill, mut text: String, arguments: &JsonObject) -> String {
     match skill.tier {
-        // A model follows the text itself.
+        // The model follows the text itself.
         Tier::Agent if arguments.is_empty() => {}
         Tier::Agent => {
             text.push_str("\n\n## Arguments\n");

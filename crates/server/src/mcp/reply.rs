@@ -1,4 +1,4 @@
-//! Results of calls: structured, with the text beside. A failure is a result that says so.
+//! Results of tool calls: structured content, and the same as text. Failures are results too.
 
 use deft_service::tools::CallFailure;
 use deft_wire::mcp::{CallError, SkillRun};
@@ -8,10 +8,10 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Where a client finds the class and the code of a failure.
+/// Key in `_meta` that holds the class and the code of a failure.
 const ERROR: &str = "deft/error";
 
-/// A value. A client expects an object, so that any other value is put into one.
+/// Builds a result from a value. Clients expect an object, so any other value is wrapped in one.
 pub(super) fn value(value: Value) -> CallToolResult {
     let text = shown(&value);
     let structured = if value.is_object() {
@@ -22,12 +22,12 @@ pub(super) fn value(value: Value) -> CallToolResult {
     with_text(structured, text, false)
 }
 
-/// A document of `wire`.
+/// Builds a result from a type of `wire`.
 pub(super) fn document(document: &impl Serialize) -> CallToolResult {
     value(serde_json::to_value(document).unwrap_or_default())
 }
 
-/// The text that a person or a model reads: texts as they are, everything else as JSON.
+/// Returns the text for people and models: a string unchanged, any other value as JSON.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -49,7 +49,7 @@ fn with_text(structured: Value, text: String, is_error: bool) -> CallToolResult 
     result
 }
 
-/// A run: its outputs, why it failed, or what it waits for.
+/// Builds the result of a run: its outputs, its error, or what it waits for.
 pub(super) fn run(run: &SkillRun) -> CallToolResult {
     let is_error = run
         .outcome
@@ -87,7 +87,7 @@ fn run_text(run: &SkillRun) -> String {
     }
 }
 
-/// A request that could not be carried out.
+/// Builds the result of a request that could not be carried out.
 pub(super) fn failure(failure: &Failure) -> CallToolResult {
     let class = match failure.kind {
         FailureKind::Input => FailureClass::Invalid,
@@ -102,7 +102,7 @@ pub(super) fn failure(failure: &Failure) -> CallToolResult {
     })
 }
 
-/// A tool that failed.
+/// Builds the result of a tool that failed.
 pub(super) fn tool_failure(failure: CallFailure) -> CallToolResult {
     let failure = failure.error;
     error(&CallError {
@@ -113,7 +113,7 @@ pub(super) fn tool_failure(failure: CallFailure) -> CallToolResult {
     })
 }
 
-/// Arguments that do not fit.
+/// Builds the result for invalid arguments.
 pub(super) fn bad_arguments(problem: &serde_json::Error) -> CallToolResult {
     error(&CallError {
         code: "invalid_input".to_owned(),
@@ -123,7 +123,8 @@ pub(super) fn bad_arguments(problem: &serde_json::Error) -> CallToolResult {
     })
 }
 
-/// Structured content would have to fit the schema of a success, so that the failure is in `_meta`.
+/// Builds a failed result. The failure is in `_meta`, because structured content has to match the schema of a
+/// success.
 fn error(error: &CallError) -> CallToolResult {
     let text = error_text(error.class, &error.message, error.hint.as_deref());
     let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
@@ -142,7 +143,7 @@ fn meta(error: &CallError) -> MetaObject {
     meta
 }
 
-/// Adds a line that a person should read.
+/// Adds a line for people.
 pub(super) fn add_note(result: &mut CallToolResult, note: &str) {
     result.content.push(ContentBlock::text(note));
 }

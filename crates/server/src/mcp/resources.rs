@@ -1,5 +1,5 @@
-//! Resources: those of servers behind deft, and skills: the files of those that are folders (`skill://NAME/PATH`), and the text of every skill
-//! (`deft://skills/ID`).
+//! Resources: those of servers behind deft, the files of skills that are folders (`skill://NAME/PATH`), and
+//! the text of every skill (`deft://skills/ID`).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,23 +16,23 @@ use super::relay::{self, Upstream};
 
 const MARKDOWN: &str = "text/markdown";
 
-/// The beginning of the addresses of texts.
+/// URI prefix of skill texts.
 const TEXTS: &str = "deft://skills/";
 
-/// The beginning of the addresses of files.
+/// URI prefix of skill files.
 const FILES: &str = "skill://";
 
-/// The address of a file of a skill.
+/// Returns the URI of a skill's file.
 pub(super) fn file_uri(skill: &str, path: &str) -> String {
     format!("{FILES}{skill}/{}", encode(path))
 }
 
-/// The skill and the path that the address of a file means.
+/// Splits the URI of a file into skill and path.
 pub(super) fn split_file_uri(uri: &str) -> Option<(&str, &str)> {
     uri.strip_prefix(FILES)?.split_once('/')
 }
 
-/// The files that define skills, and the texts of those that are no folders.
+/// Lists the files that define skills, and the texts of skills that are not folders.
 pub(super) fn list(skills: &SkillOffers) -> Vec<Resource> {
     let folders = skills.package_names();
     let all = skills.list().into_iter().map(|skill| {
@@ -49,7 +49,7 @@ pub(super) fn list(skills: &SkillOffers) -> Vec<Resource> {
     all.collect()
 }
 
-/// A resource of a server behind deft.
+/// Reads a resource of a server behind deft.
 pub(super) async fn relayed(
     server: &McpServer,
     upstream: &Upstream,
@@ -65,7 +65,7 @@ pub(super) async fn relayed(
     }
 }
 
-/// The content of a resource.
+/// Reads a resource of deft.
 pub(super) fn read(skills: &SkillOffers, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let contents = match uri.strip_prefix(TEXTS) {
         Some(id) => text(skills, id, uri),
@@ -75,12 +75,12 @@ pub(super) fn read(skills: &SkillOffers, uri: &str) -> Result<ReadResourceResult
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Whether an address is one that only deft itself gives out.
+/// Whether a URI has a prefix that only deft uses.
 pub(super) fn is_own(uri: &str) -> bool {
     uri.starts_with(TEXTS) || uri.starts_with(FILES)
 }
 
-/// The error of an address that nothing has.
+/// Creates the error for an unknown URI.
 pub(super) fn unknown(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(
         format!("unknown resource `{uri}`"),
@@ -116,7 +116,7 @@ fn text_type(path: &str) -> &'static str {
     }
 }
 
-/// A path as a part of an address: everything but letters, digits and `-._~/` is written as `%XX`.
+/// Percent-encodes a path: everything but ASCII letters, digits and `-._~/` becomes `%XX`.
 fn encode(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let letters = path.bytes().map(|byte| match byte {

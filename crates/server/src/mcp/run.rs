@@ -1,4 +1,4 @@
-//! Runs of skills for a client: progress by step, cancellation, and questions to the person.
+//! Runs of skills for a client, with progress by step, cancellation, and approvals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::elicit::{self, AskBy, ClientAsker, Retry};
 use super::handler::McpServer;
 use super::{reply, tasks};
 
-/// How often a run that another process drives is looked at.
+/// Interval between looks at a run that another process drives.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A call that runs a skill.
@@ -29,11 +29,11 @@ pub(super) struct RunCall {
     pub(super) skill: String,
     pub(super) inputs: Object,
     pub(super) retry: Retry,
-    /// The request, as the journal of the run names it.
+    /// Origin of the request, as stored in the run's journal.
     pub(super) origin: RunOrigin,
 }
 
-/// Who watches a run.
+/// The client that watches a run.
 struct Watcher {
     asker: Option<Arc<dyn Asker>>,
     cancel: CancellationToken,
@@ -41,17 +41,17 @@ struct Watcher {
     by: String,
 }
 
-/// What is done for a call.
+/// The operation for a call.
 enum Work {
     Drive {
         work: RunWork,
-        /// How many steps the run has.
+        /// Number of steps of the run; 0 if unknown.
         steps: usize,
     },
     Page(String),
 }
 
-/// Runs a skill, or continues the run that waited for the answers of the client.
+/// Runs a skill, or resumes the run that waited for the client's answers.
 pub(super) async fn run(
     server: &McpServer,
     call: RunCall,
@@ -93,7 +93,7 @@ pub(super) async fn run(
     })
 }
 
-/// Continues a run while its caller does something else. What becomes of it is in its record.
+/// Resumes a run in the background. Its result is stored with the run.
 pub(super) fn drive_in_background(server: &McpServer, work: RunWork) {
     let (sender, _) = unbounded_channel();
     let watcher = Watcher {
@@ -177,7 +177,7 @@ fn open_questions(app: &App, run: &str) -> Vec<String> {
     open.map(|it| it.id).collect()
 }
 
-/// Drives a run until it is over or waits for a person. One that another process drives is watched instead.
+/// Drives a run until it ends or waits for a person. A run driven by another process is watched instead.
 fn drive(app: &App, work: RunWork, watcher: &Watcher) -> Done<SkillRun> {
     let resumed = match &work {
         RunWork::Resume { id, .. } => Some(id.clone()),
@@ -205,7 +205,7 @@ fn drive_here(app: &App, work: RunWork, watcher: &Watcher) -> Done<RunDetail> {
         loop {
             tokio::select! {
                 update = drive.next() => match update? {
-                    // A client that is gone needs no progress.
+                    // A disconnected client needs no progress.
                     Update::Progress(progress) => drop(watcher.progress.send(progress)),
                     Update::Ended(run) => return Ok(run),
                 },
@@ -219,7 +219,7 @@ fn drive_here(app: &App, work: RunWork, watcher: &Watcher) -> Done<RunDetail> {
     driven.detail(app)
 }
 
-/// Waits for the end of a run that another process drives, or for its next question.
+/// Waits until a run that another process drives ends or asks a question.
 fn watch(app: &App, id: &str, watcher: &Watcher) -> Done<RunDetail> {
     let mut cancelled = false;
     loop {
@@ -238,7 +238,7 @@ fn watch(app: &App, id: &str, watcher: &Watcher) -> Done<RunDetail> {
     }
 }
 
-/// Tells the client of each step that ends, if it wants to know. Ends with the run.
+/// Reports the end of each step to the client, if the client asked for progress. Returns when the run ends.
 async fn report(
     context: &RequestContext<RoleServer>,
     mut progress: UnboundedReceiver<Progress>,
@@ -252,13 +252,13 @@ async fn report(
         };
         done += 1;
         let mut notice = ProgressNotificationParam::new(token.clone(), f64::from(done));
-        // A step of a loop or of a nested skill makes more of them than there are steps.
+        // Steps of loops and nested skills raise the count above the number of steps.
         if let Ok(steps) = u32::try_from(steps)
             && steps >= done
         {
             notice = notice.with_total(f64::from(steps));
         }
-        // A client that is gone needs no progress.
+        // A disconnected client needs no progress.
         drop(
             context
                 .peer
@@ -268,10 +268,10 @@ async fn report(
     }
 }
 
-/// What a client is told about a change, if a step ended by it.
+/// Returns the progress message for a change, if the change ended a step.
 fn step_end(progress: &Progress) -> Option<String> {
     let step = &progress.path;
-    // Steps of nested skills and calls of agents belong to the step that they are in.
+    // Steps of nested skills and calls of agents count as part of the step that contains them.
     if step.contains('/') {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Makes the schemas of `schemas.json`.
+//! Generates the schemas of `schemas.json`.
 
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
@@ -9,7 +9,7 @@ use super::catalog::object;
 use super::schemas::document;
 use crate::stored_json_tests;
 
-/// The types by their names.
+/// The types, by the names used in [`super::schemas`].
 pub(super) mod types {
     pub(crate) use deft_wire::approval::{ApprovalDocument, ApprovalList};
     pub(crate) use deft_wire::job::JobView;
@@ -30,7 +30,7 @@ fn the_file_says_what_the_types_say() {
     stored_json_tests::check("src/mcp/schemas.json", &document(), 1);
 }
 
-/// The schema of a type, with everything in place: many clients follow no references.
+/// Returns the schema of a type with all subschemas inlined, because many clients do not resolve references.
 pub(super) fn schema<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -40,13 +40,13 @@ pub(super) fn schema<T: JsonSchema>() -> JsonObject {
     let mut schema = schema.to_value();
     name_any(&mut schema);
     let mut schema = object(schema);
-    // The name of a type in Rust says nothing to a client.
+    // The name of a Rust type means nothing to a client.
     schema.remove("title");
     schema
 }
 
-/// Writes what many clients do not know in a simpler way: "any value" as an empty schema instead of `true`, and numbers
-/// without a format.
+/// Simplifies schemas for clients with partial support: "any value" becomes an empty schema instead of
+/// `true`, and numbers lose their format.
 fn name_any(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {
@@ -72,7 +72,7 @@ fn name_any(schema: &mut Value) {
     }
 }
 
-/// Whether a `type` is a number, or a number or null.
+/// Whether a `type` is a number or a nullable number.
 fn is_number(kind: &Value) -> bool {
     let kinds = kind
         .as_array()

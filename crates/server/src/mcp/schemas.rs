@@ -1,4 +1,4 @@
-//! JSON Schemas of arguments and results, those of the types of `wire`.
+//! JSON Schemas of arguments and results, taken from the types of `wire`.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::catalog::{Control, object};
 
-/// A tool that controls runs or questions.
+/// A tool that controls runs or approvals.
 #[derive(Clone)]
 pub(super) struct ControlTool {
     pub(super) name: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct ControlTool {
     pub(super) control: Control,
 }
 
-/// Declares the types whose schemas tools have, under their names in `schemas.json`.
+/// Declares the types whose schemas are used by tools, with their names in `schemas.json`.
 macro_rules! tool_schemas {
     ($($name:ident),+ $(,)?) => {
         #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ macro_rules! tool_schemas {
             }
         }
 
-        /// The file as the types have it.
+        /// Generates the content of the file from the types.
         #[cfg(test)]
         pub(super) fn document() -> Value {
             use super::schema_tests::{schema, types};
@@ -72,7 +72,8 @@ tool_schemas!(
 );
 
 impl ToolSchema {
-    /// The schema, from the file that a test keeps equal to the types: it is data, as the code that makes it is large.
+    /// Reads the schema from the file, which a test keeps equal to the types. It is stored as data because
+    /// the code that generates it is large.
     fn read(self) -> JsonObject {
         static FILE: LazyLock<Value> = LazyLock::new(|| {
             serde_json::from_str(include_str!("schemas.json")).unwrap_or_default()
@@ -81,12 +82,12 @@ impl ToolSchema {
     }
 }
 
-/// The arguments of `skill_run`.
+/// Returns the input schema of `skill_run`.
 pub(super) fn skill_run_input() -> Value {
     Value::Object(ToolSchema::SkillRunRequest.read())
 }
 
-/// The result of a run of a skill.
+/// Returns the output schema of tools that run a skill.
 pub(super) fn skill_run_output() -> JsonObject {
     ToolSchema::SkillRun.read()
 }
@@ -111,7 +112,7 @@ pub(super) fn own_output(name: &str) -> JsonObject {
     schema.read()
 }
 
-/// The tools that control runs and questions.
+/// Returns the tools that control runs and approvals.
 pub(super) fn control_tools() -> Vec<ControlTool> {
     static TOOLS: LazyLock<Vec<ControlTool>> = LazyLock::new(make_control_tools);
     TOOLS.clone()

@@ -1,4 +1,5 @@
-//! Skills over MCP (SEP-2640): hosts list skills with the digests of their files, and read the files as resources.
+//! Skills over MCP (SEP-2640): clients list skills with the digests of their files, and read the files as
+//! resources.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +13,27 @@ use serde_json::Value;
 use super::page::cut_at;
 use super::resources::{file_uri, split_file_uri};
 
-/// The method that lists skills.
+/// Method that lists skills.
 pub(super) const LIST: &str = "skills/list";
 
-/// The method that returns one skill.
+/// Method that returns one skill.
 pub(super) const GET: &str = "skills/get";
 
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 const SKILL_MD: &str = "SKILL.md";
 
-/// The most skills of one page: every file of them is hashed.
+/// Maximum number of skills on a page. Every file of them is hashed, so pages are short.
 const LENGTH: usize = 50;
 
-/// How long a list may be kept, in milliseconds. Changes are announced.
+/// Time for which a list may be cached, in milliseconds. Changes are announced.
 const FRESH: u64 = 5_000;
 
-/// What the server says about this extension. Folders are not listed, so that it has no settings.
+/// Returns the server's declaration of this extension. Folders are not listed, so it has no settings.
 pub(super) fn extension() -> ExtensionCapabilities {
     BTreeMap::from([(EXTENSION.to_owned(), JsonObject::new())])
 }
 
-/// The answer to `skills/list`.
+/// Handles `skills/list`.
 pub(super) fn list(skills: &SkillOffers, params: &Value) -> Result<CustomResult, ErrorData> {
     let cursor = params.get("cursor").and_then(Value::as_str);
     let (names, next_cursor) = cut_at(&skills.package_names(), cursor, LENGTH)?;
@@ -44,7 +45,7 @@ pub(super) fn list(skills: &SkillOffers, params: &Value) -> Result<CustomResult,
     })
 }
 
-/// The answer to `skills/get`.
+/// Handles `skills/get`.
 pub(super) fn get(skills: &SkillOffers, params: &Value) -> Result<CustomResult, ErrorData> {
     let uri = params.get("uri").and_then(Value::as_str);
     let uri = uri.ok_or_else(|| ErrorData::invalid_params("`uri` is missing", None))?;

@@ -1,4 +1,4 @@
-//! MCP over the standard streams of this process. Nothing else may be written to stdout.
+//! MCP over the standard streams of this process. Nothing else may write to stdout.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use rmcp::transport::io::stdio_pipes;
 
 use super::handler::McpServer;
 
-/// How long runs may take to stop once the client is gone.
+/// Time that runs have to stop after the client disconnects.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether they have.
+/// Interval between checks whether they have stopped.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Serves the home until the client closes the stream.
+/// Serves the home until the client closes its stream.
 pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
     let app = Arc::new(App::following(workspace)?);
     let delivery = app.carry_along();
@@ -27,7 +27,7 @@ pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
     served
 }
 
-/// Ends the engine once all tasks have let go of it.
+/// Closes the engine after all tasks have dropped their references to it.
 fn close(app: Arc<App>) {
     app.block_on_only(async {
         let deadline = tokio::time::Instant::now() + GRACE;
@@ -37,7 +37,8 @@ fn close(app: Arc<App>) {
     });
     match Arc::try_unwrap(app) {
         Ok(app) => app.close(),
-        // A task that does not end must not be the one that ends the threads it runs on.
+        // Otherwise the last task would drop the engine, and with it the threads that the task itself runs
+        // on.
         Err(app) => std::mem::forget(app),
     }
 }
@@ -48,10 +49,10 @@ async fn serve(app: Arc<App>) -> Done<()> {
     let tasks = Arc::clone(server.task_runs());
     let running = match server.serve(stdio_pipes()).await {
         Ok(running) => running,
-        // The client left before it said anything.
+        // The client disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(problem) => {
-            // Messages of the library quote what it got, in the words of Rust.
+            // The library's messages quote the input in Rust debug format, so they go to the log only.
             tracing::warn!(%problem, "an MCP client was refused");
             let message = "the first message of the client is not a request of MCP";
             return Err(Failure::input("not_mcp", message)
@@ -61,7 +62,7 @@ async fn serve(app: Arc<App>) -> Done<()> {
     let ended = running.waiting().await;
     tasks.close();
     tracker.close();
-    // A run that does not stop in time is resumed by the next start.
+    // A run that does not stop in time is resumed at the next start.
     drop(tokio::time::timeout(GRACE, tracker.wait()).await);
     ended
         .map(drop)

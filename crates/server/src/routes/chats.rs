@@ -1,4 +1,4 @@
-//! `/api/v1/chats`: messages to agents, and the conversations that are stored.
+//! `/api/v1/chats`: messages to agents, and stored conversations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::page_size;
 use crate::answer::Answer;
 use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
 
-/// The channel of these conversations.
+/// Channel of conversations over the API.
 const CHANNEL: &str = "api";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -145,7 +145,8 @@ fn prompt(call: &Call<Nothing, ChatRequest>) -> Done<PromptView> {
     })
 }
 
-/// A chat is about its answer, so that a request waits for it unless it says otherwise.
+/// Returns how long to wait for the answer. Unlike other requests, a chat request waits by default, because
+/// its purpose is the answer.
 fn wait_time(query: &WaitQuery) -> Duration {
     let given = query
         .wait
@@ -173,7 +174,7 @@ fn resume(call: Call<WaitQuery>) -> BoxFuture<'static, Done<Answer>> {
     })
 }
 
-/// 200 with an answer, also one that failed or asks; 202 if it takes longer.
+/// Responds with 200 if there is an answer, even a failed one or a question, and with 202 if it takes longer.
 fn respond(reply: &ChatReply) -> Done<Answer> {
     let status = match reply.answer {
         Some(_) => StatusCode::OK,

@@ -1,4 +1,4 @@
-//! The home itself: its state, its checks, its log, its memory, its trash, and command lines as models write them.
+//! Routes of the home: status, checks, log, memory, trash, schemas, and command lines written by models.
 
 use deft_service::logs::LogReader;
 use deft_service::memory::{self, FactQuery};
@@ -20,7 +20,7 @@ use deft_wire::{Done, Failure};
 use super::page_size;
 use crate::route::{Call, Nothing, Route, Verb};
 
-/// The most lines of the log in one answer.
+/// Maximum number of log lines in one response.
 const MOST_LINES: u32 = 5_000;
 
 pub(super) fn routes() -> Vec<Route> {

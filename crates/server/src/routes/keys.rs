@@ -1,4 +1,4 @@
-//! `/api/v1/secrets` and `/api/v1/tokens`: values are written and never read.
+//! `/api/v1/secrets` and `/api/v1/tokens`: values can be written but never read.
 
 use deft_service::secrets::SecretPlace;
 use deft_service::{secrets, tokens};

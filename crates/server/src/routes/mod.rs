@@ -18,7 +18,7 @@ use deft_wire::{Done, Failure};
 
 use crate::route::Route;
 
-/// Every request of the API.
+/// Returns all routes of the API.
 pub(crate) fn table() -> Vec<Route> {
     [
         runs::routes(),
@@ -38,20 +38,21 @@ pub(crate) fn table() -> Vec<Route> {
     .concat()
 }
 
-/// The most entries of a page.
+/// Maximum number of entries on a page.
 const MOST: u32 = 500;
 
-/// How many entries a page has.
+/// Returns the number of entries of a page, within its limits.
 fn page_size(limit: Option<u32>) -> u32 {
     limit.unwrap_or(50).clamp(1, MOST)
 }
 
-/// Where the next page begins; none behind the last one.
+/// Returns the cursor of the next page, or `None` if this page is the last.
 fn next_cursor(cursor: Option<String>, found: usize, limit: u32) -> Option<String> {
     cursor.filter(|_| u32::try_from(found).is_ok_and(|found| found >= limit))
 }
 
-/// A path on this machine. A client does not know which folder deft works in, so that its path has to be whole.
+/// Checks that a path is absolute. Clients do not know the working directory of deft, so relative paths are
+/// refused.
 fn absolute(path: &str) -> Done<&str> {
     if path.starts_with('/') {
         return Ok(path);

@@ -1,4 +1,4 @@
-//! `/api/v1/remote-skills`: skills that MCP servers offer. They are listed with the others.
+//! `/api/v1/remote-skills`: skills provided by MCP servers. They are listed with all other skills.
 
 use deft_service::skills;
 use deft_wire::Done;

@@ -91,7 +91,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Pages without open runs are kept: what they show is in the store, and nothing else.
+/// Lists runs. Only pages whose runs have all ended are cached, because they depend on nothing but the store.
 fn list(call: Call<RunListQuery>) -> BoxFuture<'static, Done<Answer>> {
     Box::pin(async move {
         let server = Arc::clone(&call.server);
@@ -240,12 +240,12 @@ async fn begin(server: Arc<Server>, work: RunWork, wait: Option<u32>) -> Done<An
     show_after(&server, run).await
 }
 
-/// How long a caller who asks for so many seconds waits.
+/// Returns the time to wait for a caller that asks for `seconds`.
 fn longest(seconds: u32) -> Duration {
     Duration::from_secs(seconds.into()).min(LONGEST_WAIT)
 }
 
-/// The run as it is after the wait: 200 if it is over, else 202.
+/// Responds with the run as it is after the wait: 200 if it has ended, otherwise 202.
 async fn show_after(server: &Arc<Server>, run: RunId) -> Done<Answer> {
     let shown = server.block(move |server| runs::show(&server.app, run.as_str()));
     let run = shown.await?;

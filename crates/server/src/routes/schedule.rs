@@ -10,7 +10,7 @@ use deft_wire::token::TokenScope as Scope;
 
 use crate::route::{Call, Nothing, Route, Verb};
 
-/// The most fires of an answer.
+/// Maximum number of fires in one response.
 const MOST_FIRES: u32 = 1000;
 
 pub(super) fn routes() -> Vec<Route> {

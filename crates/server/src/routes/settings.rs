@@ -1,4 +1,4 @@
-//! `/api/v1/settings` and `/api/v1/budget`: what the configuration says, and changes to it.
+//! `/api/v1/settings` and `/api/v1/budget`: reading and changing the configuration.
 
 use deft_service::budget::{self, BudgetKey, BudgetRequest};
 use deft_service::settings;

@@ -1,4 +1,4 @@
-//! Files of skills: create, import and export them, their revisions, and the list that models get.
+//! Routes for skill files: create, import, export, revisions, and the list of skills in prompts.
 
 use deft_service::skills::{
     self, ExportDialect, ImportFormat, ImportRequest, NewSkill, NewSkillKind,
@@ -16,7 +16,7 @@ use deft_wire::{Done, Failure};
 use super::absolute;
 use crate::route::{Call, Nothing, Route, Verb};
 
-/// The usual length of the list that models get.
+/// Default length of the list of skills in prompts, in characters.
 const PROMPT: u32 = 15_000;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -1,4 +1,4 @@
-//! `/api/v1/stats` and `/api/v1/slots`: figures for dashboards.
+//! `/api/v1/stats` and `/api/v1/slots`: statistics for dashboards.
 
 use deft_service::{schedule, stats};
 use deft_wire::Done;
@@ -9,7 +9,7 @@ use deft_wire::token::TokenScope as Scope;
 
 use crate::route::{Call, Route, Verb};
 
-/// The most slots of an answer.
+/// Maximum number of slots in one response.
 const MOST_SLOTS: u32 = 1000;
 
 pub(super) fn routes() -> Vec<Route> {

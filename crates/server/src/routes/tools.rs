@@ -92,7 +92,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
             texts: Vec::new(),
             timeout: time.map(|time| time.min(LONGEST_WAIT)),
         };
-        // A call that has begun ends in good order even if the client is gone.
+        // A separate task, so that a call which has begun completes even if the client disconnects.
         let server = call.server;
         let called = tokio::spawn(async move { tools::call_live(&server.app, request).await });
         match called.await {
@@ -106,8 +106,8 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
     })
 }
 
-/// A call that the tool refused is a result, with the document of `deft tools call`; a call that could not be made is
-/// a mistake of the caller.
+/// Converts a failed call to a response: a call that the tool refused is a result, with the JSON output of
+/// `deft tools call`; a call that could not be made is an error of the caller.
 fn refused(tool: String, failure: CallFailure) -> Done<Answer> {
     let CallFailure { kind, error } = failure;
     if kind == FailureKind::Input {

@@ -1,7 +1,7 @@
-//! Scenarios of `@modelcontextprotocol/conformance` that judge a server as it is.
+//! Scenarios of `@modelcontextprotocol/conformance` that need no fixture.
 //!
-//! `crates/server/tests/referees/install.sh` installs the suite. If it is missing the tests fail; nothing is skipped.
-//! Scenarios that call tools of a fixture by name are not here.
+//! `crates/server/tests/referees/install.sh` installs the suite. If it is missing, the tests fail; nothing is
+//! skipped. Not here: scenarios that call tools of a fixture by name.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::test_server::TestServer;
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 
-/// The ids of the checks of a scenario, with their verdicts.
+/// Runs a scenario and returns the id, status and error message of each check.
 fn judge(served: &TestServer, version: &str, scenario: &str) -> Vec<(String, String, String)> {
     let out = served.folder.path().join("verdicts");
     drop(fs::remove_dir_all(&out));
@@ -37,7 +37,7 @@ fn judge(served: &TestServer, version: &str, scenario: &str) -> Vec<(String, Str
     checks.collect()
 }
 
-/// The scenario passes: no check fails but those that need a fixture, and at least one succeeds.
+/// Asserts that a scenario passes: only the `excused` checks fail, and at least one check succeeds.
 fn passes(served: &TestServer, version: &str, scenario: &str, excused: &[&str]) {
     let checks = judge(served, version, scenario);
     let failed: Vec<_> = checks
@@ -92,7 +92,7 @@ fn the_suite_accepts_requests_without_a_session() {
 
 #[test]
 fn the_suite_accepts_a_server_without_state() {
-    // They call tools of a fixture.
+    // These checks call tools of a fixture.
     let excused = [
         "sep-2575-server-rejects-undeclared-capability",
         "sep-2575-missing-capability-http-400",
@@ -108,7 +108,7 @@ fn the_suite_accepts_skills_over_mcp() {
     for scenario in ["sep-2640-skills-enumeration", "sep-2640-skills-manifest"] {
         passes(&served, MODERN, scenario, &[]);
     }
-    // Listing folders is optional and not offered, which the suite must notice.
+    // Listing folders is optional and not provided; the suite has to accept that.
     let checks = judge(&served, MODERN, "sep-2640-skills-directory");
     assert!(!checks.is_empty());
     for (id, status, why) in checks {

@@ -1,5 +1,5 @@
-//! The MCP service over HTTP, on a bare listener, judged by the conformance suite of MCP; and in this process, where a
-//! test can move the clock.
+//! The MCP service over HTTP on a bare listener, judged by the MCP conformance suite; and in this process,
+//! where a test can control the clock.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 

@@ -1,4 +1,4 @@
-//! A call of a server behind deft that waits for a client which never comes back.
+//! A call to a server behind deft that waits for a client which never returns.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 
 use crate::test_server::open;
 
-/// How long a call waits for its client.
+/// Time after which a parked call is given up.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// How long a connection stays open after its call was given up.
+/// Time for which a connection stays open after its call was given up.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// More than a server takes to hear that a call was given up.
+/// Upper bound for the time until a server learns that its call was given up.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// A client of the newer era in this process.
@@ -41,7 +41,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool; the whole response.
+    /// Calls a tool and returns the whole response.
     async fn call(&mut self, mut params: Value) -> Value {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -64,7 +64,7 @@ impl Client {
     }
 }
 
-/// A home with one server behind deft, of the older era, which has one connection for clients.
+/// Creates a home with one server of the older era behind deft, which has a single connection for clients.
 fn home(folder: &Path) {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
@@ -78,7 +78,8 @@ fn home(folder: &Path) {
     fs::write(folder.join("config.toml"), config).unwrap();
 }
 
-/// Moves the clock, which otherwise goes its way: the server behind deft is a process.
+/// Advances the clock, which otherwise runs in real time because the server behind deft is a separate
+/// process.
 async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
@@ -91,7 +92,7 @@ fn a_call_whose_client_never_answers_is_given_up() {
     home(folder.path());
     let note = folder.path().join("note");
     let app = open(folder.path().to_owned());
-    // The clock of a runtime with one thread can be moved.
+    // Only the clock of a single-threaded runtime can be moved.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -110,7 +111,7 @@ fn a_call_whose_client_never_answers_is_given_up() {
             assert!(begun.elapsed() < LONGEST, "the call is not given up");
             tokio::task::yield_now().await;
         }
-        // The connection is lent to the next call, although there is only one at a time.
+        // The only connection is available to the next call again.
         pass(FAREWELL).await;
         let other = client.call(json!({"name": "test_simple_text"})).await;
         assert_eq!(other["result"]["resultType"], "complete", "{other:#}");
@@ -126,6 +127,7 @@ fn a_call_whose_client_never_answers_is_given_up() {
             })
         );
     });
-    // Tasks may still hold it, and must not be the ones that end the threads they run on.
+    // Remaining tasks may hold the engine, and the last one must not drop it with the threads that it runs
+    // on.
     mem::forget(app);
 }

@@ -1,4 +1,4 @@
-//! Plain requests over HTTP: a call in one POST, and hosts and origins that are refused.
+//! Plain requests over HTTP: a call in one POST, and refused hosts and origins.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

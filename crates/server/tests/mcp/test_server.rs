@@ -1,4 +1,4 @@
-//! A home that is served over HTTP by this process.
+//! A home that this process serves over HTTP.
 
 use std::fs;
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ impl Drop for TestServer {
     }
 }
 
-/// The engine of a home.
+/// Opens the engine of a home.
 pub(crate) fn open(home: PathBuf) -> Arc<App> {
     let workspace = Workspace {
         home: Some(home),
@@ -101,6 +101,7 @@ fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
             });
         }
     });
-    // Tasks may still hold it, and must not be the ones that end the threads they run on.
+    // Remaining tasks may hold the engine, and the last one must not drop it with the threads that it runs
+    // on.
     std::mem::forget(app);
 }

@@ -1,4 +1,4 @@
-//! Answers that hold for later questions.
+//! Grants: stored answers that approve later calls.
 
 use std::cmp::Reverse;
 
@@ -11,12 +11,12 @@ use crate::ids::IdKind;
 use crate::shape::read_stored;
 use crate::store;
 
-/// Lists standing answers.
+/// Lists all grants.
 pub fn grants(app: &App) -> Done<Vec<GrantView>> {
     rows(app)?.iter().map(view).collect()
 }
 
-/// Revokes a standing answer, named by its id or the beginning of it.
+/// Revokes the grant that `id` names: an id, a prefix of one, or `last`.
 pub fn revoke(app: &App, id: &str) -> Done<GrantView> {
     let grant = find(app, id)?;
     let revoked = app.block_on(app.engine.store().revoke(&grant.id));
@@ -32,7 +32,7 @@ fn rows(app: &App) -> Done<Vec<Grant>> {
     grants.map_err(|error| store::failure(&error))
 }
 
-/// The grant that an id, the beginning of one, or `last` means.
+/// Finds the grant that `id` names: an id, a prefix of one, or `last`.
 fn find(app: &App, id: &str) -> Done<Grant> {
     let mut grants = rows(app)?;
     grants.sort_by_key(|grant| Reverse(grant.at));

@@ -1,4 +1,4 @@
-//! Questions that wait for the answer of a person.
+//! Approvals: questions to a person, and their answers.
 
 mod grants;
 
@@ -19,18 +19,18 @@ use crate::ids::{IdKind, LAST};
 use crate::shape::read_stored;
 use crate::store;
 
-/// Lists questions: those that wait, or also the answered ones.
+/// Lists the pending questions, and also the answered ones if `also_answered` is set.
 pub fn list(app: &App, also_answered: bool) -> Done<Vec<ApprovalView>> {
     rows(app, also_answered)?.iter().map(view).collect()
 }
 
-/// A question, named by its id or the beginning of it.
+/// Returns the question that `id` names: an id or a prefix of one, the run that asks, or `last`.
 pub fn show(app: &App, id: &str) -> Done<ApprovalView> {
     view(&find(app, id)?)
 }
 
-/// Answers a question, named by its id or the beginning of it. With `always`, a yes holds for the same
-/// operation from now on. `by` is recorded as the person who answered.
+/// Answers the question that `id` names. With `always`, a yes also approves later calls of the same
+/// operation. `by` is recorded as the person who answered.
 pub fn answer(
     app: &App,
     id: &str,
@@ -50,22 +50,22 @@ pub fn answer(
     )
 }
 
-/// An argument that may differ in later calls, and how: an exact value, or a text with `*`.
+/// The values of an argument that later calls may have: an exact value, or a text with `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentPattern {
     /// The name of the argument.
     pub name: String,
-    /// The value as it was typed.
+    /// The pattern as it was typed.
     pub allowed: String,
 }
 
-/// Answers yes, and lets later calls pass that differ only as the patterns allow.
+/// Answers yes and approves later calls that differ only as `patterns` allow.
 pub fn allow(app: &App, id: &str, patterns: &[ArgumentPattern], by: &str) -> Done<ApprovalView> {
     let row = find(app, id)?;
     let operation = view(&row)?.operation;
     let mut pattern = Object::new();
     for ArgumentPattern { name, allowed } in patterns {
-        // A number in the call is a number in the pattern.
+        // A number in the call must be a number in the pattern.
         let given = operation.args.as_ref().and_then(|args| args.get(name));
         let is_text = given.is_some_and(Value::is_string);
         let read = serde_json::from_str(allowed).ok().filter(|_| !is_text);
@@ -75,7 +75,7 @@ pub fn allow(app: &App, id: &str, patterns: &[ArgumentPattern], by: &str) -> Don
     accepted(id, app.block_on(app.engine.allow_like(&row, by, &pattern)))
 }
 
-/// The question with the answer that counts, or why another answer counts.
+/// Returns the answered question. Fails if it was already answered or no longer exists.
 fn accepted(id: &str, answered: Result<AnswerReceipt, deft_engine::Error>) -> Done<ApprovalView> {
     match answered.map_err(|error| app::failure(&error))? {
         AnswerReceipt::Accepted(row) => view(&row),
@@ -95,8 +95,8 @@ fn rows(app: &App, also_answered: bool) -> Done<Vec<ApprovalRow>> {
     rows.map_err(|error| store::failure(&error))
 }
 
-/// The question that an id, the beginning of one, the id of the run that asks, or `last` means: the newest one that
-/// waits.
+/// Finds the question that `id` names: its id or a prefix of it, the id of the run that asks, or `last` for
+/// the newest pending question.
 fn find(app: &App, id: &str) -> Done<ApprovalRow> {
     let mut rows = rows(app, id != LAST)?;
     rows.sort_by_key(|row| Reverse(row.asked.at));

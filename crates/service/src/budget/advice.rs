@@ -1,6 +1,6 @@
-//! Limits that do not limit anything: money without prices, and agents that are not there.
+//! Budget limits without effect: money limits for models without prices, and limits for unknown agents.
 //!
-//! Looks at what is configured and loaded. Not here: what was spent, and what happens when it is.
+//! Checks the configuration and the loaded skills. Not here: spending, and enforcing limits.
 
 use deft_config::{Allowance, Config};
 use deft_model::{Budget, nearest};
@@ -9,7 +9,7 @@ use deft_registry::Snapshot;
 use crate::library::Library;
 use crate::workspace::Workspace;
 
-/// A limit that limits nothing, and what to do about it.
+/// A limit without effect, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The problem.
@@ -18,9 +18,9 @@ pub struct Advice {
     pub hint: String,
 }
 
-/// Advice about limits that were just set.
+/// Returns advice about limits that were just set; `agent` is the agent they apply to.
 pub fn advise(workspace: &Workspace, agent: Option<&str>) -> Vec<Advice> {
-    // The new value may be one mistake of several; `deft doctor` names the others.
+    // The configuration may have other mistakes; `deft doctor` reports them.
     let Ok(home) = workspace.home() else {
         return Vec::new();
     };
@@ -43,7 +43,7 @@ fn unknown(agent: &str, snapshot: &Snapshot) -> Option<Advice> {
     })
 }
 
-/// Models without a price where money is limited.
+/// Returns advice if money is limited and some models have no price.
 pub fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<Advice> {
     if !limits_money(config, snapshot) {
         return None;

@@ -1,6 +1,6 @@
-//! The usage of models today, the limits, and agents that are paused.
+//! Today's usage of models, budget limits, and paused agents.
 //!
-//! Not here: enforcing a limit, which is the engine's part.
+//! Not here: enforcing limits (`deft-agents`).
 
 mod advice;
 
@@ -21,24 +21,24 @@ pub use advice::{Advice, advise, unpriced};
 /// Limits to set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetRequest {
-    /// Only for this agent; for everything when absent.
+    /// The agent to limit; `None` limits everything.
     pub agent: Option<String>,
-    /// The new values, as a person writes them; `none` removes a limit.
+    /// The new values as typed; `none` removes a limit.
     pub changes: Vec<(BudgetKey, String)>,
 }
 
-/// A limit, or what happens at one.
+/// A budget setting: a limit, or the action when one is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetKey {
-    /// Tokens of one day.
+    /// Tokens per day.
     TokensPerDay,
-    /// US dollars of one day.
+    /// US dollars per day.
     UsdPerDay,
     /// The action when a limit is reached.
     OnExhausted,
-    /// Tokens of one hour that pause an agent.
+    /// Tokens in one hour above which the agent is paused.
     SpikeTokens,
-    /// How many usual hours in one hour pause an agent.
+    /// Multiple of the agent's usual tokens per hour above which it is paused.
     SpikeFactor,
 }
 
@@ -54,9 +54,9 @@ impl BudgetKey {
     }
 }
 
-/// The usage of today beside the limits.
+/// Returns today's usage and the limits.
 pub fn show(workspace: &Workspace) -> Done<BudgetView> {
-    // A configuration with a mistake must not pass for one without limits.
+    // Fail on an invalid configuration: it must not look like one without limits.
     workspace.home()?;
     let app = App::to_read(workspace)?;
     let view = read(workspace, &app);
@@ -64,7 +64,7 @@ pub fn show(workspace: &Workspace) -> Done<BudgetView> {
     view
 }
 
-/// The same from a home that is open.
+/// Like [`show`], for a home that is already open.
 pub(crate) fn read(workspace: &Workspace, app: &App) -> Done<BudgetView> {
     let home = workspace.home_to_read()?;
     let spending = app.block_on(talk::host(app).spending())?;
@@ -117,7 +117,7 @@ fn path(agent: Option<&str>, key: BudgetKey) -> Vec<String> {
     path.map(str::to_owned).collect()
 }
 
-/// Scopes with limits first, also those in which nothing was used yet.
+/// Combines usage and limits. Scopes with limits come first, including unused ones.
 fn view(spending: Spending, budget: &BudgetConfig) -> BudgetView {
     let agents = budget.agents.iter();
     let agents =

@@ -1,16 +1,16 @@
-//! Skills held against the tools there are, while deft is up: once servers have listed their tools, when
-//! files change and when the configuration names other servers. Nothing is switched off for it; the log
-//! says it once for each revision.
+//! Checks of skills against the available tools while the daemon runs: when servers have listed their tools,
+//! when skill files change, and when the configured servers change. Problems disable no skill; each is logged
+//! once per revision.
 
 use std::collections::HashSet;
 
 use deft_engine::Engine;
 use parking_lot::Mutex;
 
-/// A revision of a skill and what is wrong with it.
+/// A skill with its revision, and the message of a problem.
 type Problem = (String, String);
 
-/// Problems that are in the log already.
+/// Problems that have already been logged.
 #[derive(Default)]
 pub(super) struct ToolChecks(Mutex<HashSet<Problem>>);
 

@@ -1,4 +1,4 @@
-//! Follows what changes outside while deft is up: skill files, the configuration, the doorbell.
+//! Tasks of the daemon that react to changes of skill files and the configuration, and to the doorbell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use deft_config::Config;
 use deft_config::{Home, config_file, host_zone};
 use jiff::tz::TimeZone;
 
-/// How often the configuration is looked at.
+/// How often the configuration file is checked for changes.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// When servers that could not be asked for their tools are asked again.
+/// Delay before servers that failed to list their tools are asked again.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// The parts of a daemon that follow changes.
+/// The parts of a daemon that react to changes.
 pub(super) struct Parts<'a> {
     pub(super) engine: &'a Engine,
     pub(super) registry: &'a Arc<Registry>,
@@ -35,7 +35,7 @@ pub(super) struct Parts<'a> {
     pub(super) zone: &'a HostZone,
 }
 
-/// Starts to follow everything.
+/// Starts all these tasks.
 pub(super) fn start(
     parts: &Parts<'_>,
     channel: Arc<LiveChannel>,
@@ -79,7 +79,8 @@ pub(super) fn start(
     tasks
 }
 
-/// Changes of files reach the schedules. The registry tells from a thread of its own.
+/// Updates the schedules when skill files change. Runs on a thread of its own, because it blocks while it
+/// waits for the registry.
 fn follow_files(
     engine: Engine,
     registry: &Arc<Registry>,
@@ -93,7 +94,7 @@ fn follow_files(
             if stop.is_cancelled() {
                 return;
             }
-            // Changes that came meanwhile are handled together.
+            // Handle all changes that have arrived so far together.
             while changes.try_recv().is_ok() {}
             match runtime.block_on(engine.library().sync_files()) {
                 Ok(synced) => tracing::debug!(?synced, "schedules follow the files"),
@@ -108,7 +109,7 @@ fn follow_files(
     }
 }
 
-/// When a file changed, and its size.
+/// The modification time and size of a file; `None` if it cannot be read.
 type Looks = Option<(SystemTime, u64)>;
 
 fn looks(path: &Path) -> Looks {
@@ -116,24 +117,24 @@ fn looks(path: &Path) -> Looks {
     Some((data.modified().ok()?, data.len()))
 }
 
-/// The task that follows the configuration.
+/// The task that applies changes of the configuration.
 struct Follower {
     engine: Engine,
-    /// The file.
+    /// The configuration file.
     config: PathBuf,
     channel: Arc<LiveChannel>,
     bot: watch::Sender<telegram::Settings>,
-    /// Rung when there may be other servers.
+    /// Notified when the configured servers may have changed.
     changed: Arc<Notify>,
-    /// Rung when another process has changed the configuration.
+    /// Notified when another process has changed the configuration.
     look: Arc<Notify>,
     /// The zone in which skill files are read.
     zone: HostZone,
 }
 
 impl Follower {
-    /// Servers that are added, removed or edited are followed, and so is the way to people. A
-    /// configuration that is broken changes nothing until it is mended.
+    /// Applies each change of the configuration to servers, models, budgets, messages and the time zone. A
+    /// broken configuration changes nothing until it is repaired.
     async fn follow_config(self) {
         let mut seen = looks(&self.config);
         loop {
@@ -167,7 +168,7 @@ impl Follower {
         );
     }
 
-    /// Schedules without a zone of their own fire at the wall time of the new one.
+    /// Switches to `zone`: schedules without a zone of their own fire at its wall time.
     async fn take_zone(&self, zone: TimeZone) {
         if zone == self.zone.get() {
             return;
@@ -180,7 +181,7 @@ impl Follower {
     }
 }
 
-/// Logs that skills fire at other times, if they do.
+/// Logs how many skills now fire at other times, if any.
 pub(super) fn report_zone(moved: usize, zone: &TimeZone) {
     if moved > 0 {
         let (skills, zone) = (counted(moved, "skill"), deft_schedule::zone_name(zone));
@@ -188,10 +189,11 @@ pub(super) fn report_zone(moved: usize, zone: &TimeZone) {
     }
 }
 
-/// Servers are asked for their tools at the start and whenever the configuration changes, so that skills
-/// and runs that wait for tools get them without a call.
+/// Asks all servers for their tools at startup and whenever the configuration changes, so skills and runs
+/// that wait for a tool get it without a call.
 ///
-/// Whether a tool can carry messages is known then too, and is said before one is missed.
+/// At that point it is also known whether a tool can deliver notices; a problem is logged before a notice
+/// needs it.
 async fn ask_servers(
     engine: Engine,
     channel: Arc<LiveChannel>,
@@ -210,7 +212,7 @@ async fn ask_servers(
         unfit = problem;
         for (server, failure) in &failed {
             let news = (server.clone(), failure.message.clone());
-            // The same trouble is told once, however often it is met.
+            // Log the same problem only once.
             if !told.contains(&news) {
                 let why = &failure.message;
                 tracing::warn!(%server, %why, hint = failure.hint, "a server does not answer");

@@ -1,8 +1,8 @@
-//! Keeps an idle daemon small: gives back pages of the program that are not in use.
+//! Keeps the memory of an idle daemon small: releases clean pages of the program.
 //!
-//! Starting touches half of the program once, a fire a fifth, and the kernel maps sixteen pages for each
-//! that is touched. A daemon that waits for its next slot needs little of that. What is given back is mapped
-//! again from the cache of files when it is needed. Not here: the heap, which is small.
+//! Starting touches half of the program once, a fire a fifth, and the kernel maps sixteen pages for each page
+//! that is touched. A daemon that waits for its next slot needs few of them. A released page is mapped again
+//! from the page cache when it is needed. Not here: the heap, which is small.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,13 +11,14 @@ use deft_engine::Engine;
 use rustix::mm::{Advice, madvise};
 use tokio::time::sleep;
 
-/// After so much time in which nothing was stored the daemon is waiting.
+/// A daemon that has stored nothing for this long is idle.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// How often it is done without a run. The price is some hundred page faults, half a millisecond.
+/// How often pages are released while no run starts. Each time costs some hundred page faults, half a
+/// millisecond.
 const AGAIN: Duration = Duration::from_mins(10);
 
-/// Gives back what is not needed after each busy time.
+/// Releases clean pages after each busy time.
 pub(super) async fn keep_small(engine: Engine) {
     loop {
         wait_for_quiet(&engine).await;
@@ -30,7 +31,7 @@ pub(super) async fn keep_small(engine: Engine) {
     }
 }
 
-/// Waits until nothing was stored for a while. It looks at the store now and then, as an engine without listeners
+/// Waits until nothing has been stored for a while. Polls the store, because an engine without listeners
 /// publishes no events.
 async fn wait_for_quiet(engine: &Engine) {
     let mut seen = engine.store().version().await.ok();
@@ -44,11 +45,11 @@ async fn wait_for_quiet(engine: &Engine) {
     }
 }
 
-/// A stretch of addresses, from the first one to the one behind the last.
+/// A range of addresses; the end is exclusive.
 type Stretch = (usize, usize);
 
 fn give_back() {
-    // Without these files, or in a form that is not known, nothing is given back.
+    // If these files are missing or have an unknown format, nothing is released.
     let (Ok(maps), Ok(program)) = (
         std::fs::read_to_string("/proc/self/maps"),
         std::fs::read_link("/proc/self/exe"),
@@ -58,8 +59,9 @@ fn give_back() {
     clean(&maps, &program).for_each(forget);
 }
 
-/// Where the program is mapped from its file and has not been written to: its code, and the constants
-/// before it, which begin where the file does. What was relocated at the start is further back.
+/// Returns the ranges where the program is mapped from its file and never written to: its code, and the
+/// constants before it, which are mapped from offset 0. Pages that were relocated at startup are in later
+/// mappings.
 fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> + 'a {
     maps.lines().filter_map(move |line| {
         let (head, path) = line.split_once('/')?;
@@ -76,11 +78,10 @@ fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> 
 #[expect(unsafe_code, reason = "advice about memory has no safe face")]
 fn forget((from, to): Stretch) {
     let start = std::ptr::with_exposed_provenance_mut(from);
-    // SAFETY: the stretch is a whole mapping of this process, and one that stays for as long as it
-    // lives. Its pages are those of a file and cannot be written to, so that none of them holds
-    // anything but what is in the file: a page that is forgotten comes back as it was. Addresses
-    // that are relocated at the start are in mappings that were writable then, which neither the
-    // code nor the one with the head of the file was.
+    // SAFETY: the range is a whole mapping of this process, and it stays for as long as the process lives.
+    // Its pages are file-backed and not writable, so each holds exactly what is in the file: a released page
+    // comes back unchanged. Addresses that are relocated at startup are in mappings that were writable then;
+    // neither the code nor the mapping at offset 0 was.
     let advised = unsafe { madvise(start, to.saturating_sub(from), Advice::LinuxDontNeed) };
     if let Err(problem) = advised {
         tracing::debug!(%problem, "pages of the program cannot be given back");

@@ -1,4 +1,4 @@
-//! The example skill that a daemon stores at its first start, and removes again once it has been seen.
+//! The example skill `hello-deft`: stored when a daemon first starts in a home, removed after a few fires.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use serde_json::Value;
 
 use crate::{app, seed};
 
-/// A skill as an assistant would store it: one call, no model. Its notices stay on this host.
+/// The record as an assistant would store it: one call, no model. Its notices stay on this host.
 const HELLO: &str = include_str!("../../defaults/examples/hello-deft.json");
 
-/// The id of that skill.
+/// The id of the example skill.
 const NAME: &str = "hello-deft";
 
-/// How often it fires before it is removed.
+/// Number of successful runs after which it is removed.
 const FIRES: u64 = 3;
 
-/// The message when it is removed.
+/// The text of the notice when it is removed.
 const GOODBYE: &str = "deft works: skills fire and notices arrive. `hello-deft` has fired three times and \
                        is removed now.";
 
-/// Stores a skill that shows life at once, in a home that was never up. Says whether it did.
+/// Stores the example skill if no daemon has run in this home yet. Returns whether this is the first start.
 pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {
     if !seed::was_never_up(home) {
         return Ok(false);
     }
     match engine.library().store_skill(&record()?).await {
-        // A home with a skill of that name has shown already that deft works.
+        // A home with a skill of this name has already shown that deft works.
         Ok(_) | Err(deft_engine::Error::NameTaken { .. }) => {}
         Err(error) => return Err(app::failure(&error)),
     }
@@ -45,11 +45,11 @@ fn record() -> Done<Object> {
         .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))
 }
 
-/// Many runs may end in one second, and one look is enough for them.
+/// Pause between checks: many runs may end in one second, and one check covers them.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Removes the skill after its last fire, and says so. It waits for the bell and not for events: an engine without
-/// listeners publishes none.
+/// Removes the example skill after its last fire and posts a notice. Waits for the bell and not for events,
+/// because an engine without listeners publishes none.
 pub(super) async fn retire_hello(engine: Engine) {
     loop {
         let ended = engine.base().bells().runs.notified();
@@ -67,10 +67,10 @@ pub(super) async fn retire_hello(engine: Engine) {
     }
 }
 
-/// Whether the example still fires.
+/// The state of the example skill.
 enum Hello {
     Fires,
-    /// It was removed, or is another skill now.
+    /// It was removed or replaced by another skill.
     Gone,
 }
 
@@ -97,7 +97,7 @@ async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
         approval: None,
         always: false,
     };
-    // First, so that the skill never goes without a word.
+    // Post the notice first, so the skill never disappears without one.
     let posted = engine.outbox().post("hello-deft removed", &notice).await;
     posted.map_err(|error| app::failure(&error))?;
     let target = Target::Name(NAME.to_owned());
@@ -106,7 +106,7 @@ async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
     Ok(Hello::Gone)
 }
 
-/// Whether the skill is still the example: a person or an assistant may have made it their own.
+/// Whether the skill is still the example: a person or an assistant may have changed it.
 async fn is_as_stored(engine: &Engine) -> Done<bool> {
     let row = engine.store().skill(NAME).await.map_err(stored)?;
     let Some(row) = row.filter(|row| row.text.origin == SkillOrigin::Record) else {

@@ -1,7 +1,7 @@
-//! The daemon of a home: schedules, queued jobs, the bot and everything it follows, in one process.
+//! The daemon of a home: runs schedules, queued jobs and the bot in one process, and reacts to changes.
 //!
-//! This file starts the parts and stops them again. Not here: signals and what is printed, which belong to
-//! the front end that starts the daemon.
+//! This file starts and stops the parts. Not here: signals and output, which belong to the front end that
+//! starts the daemon.
 
 mod checks;
 mod follow;
@@ -41,15 +41,15 @@ use crate::words::counted;
 use crate::workspace::Workspace;
 use crate::{listener, store, talk, telegram};
 
-/// Tools that plan something for later.
+/// Tools that plan work for later.
 const PLANNING_TOOLS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
 
-/// Whether a tool plans something for later, which only a daemon does.
+/// Whether `tool` plans work for later, which only a daemon carries out.
 pub fn plans(tool: &str) -> bool {
     PLANNING_TOOLS.contains(&tool)
 }
 
-/// A daemon that is about to run. It holds the lock of its home.
+/// A daemon that is ready to run. It holds the lock of its home.
 pub struct Daemon {
     home: Home,
     app: Arc<App>,
@@ -60,22 +60,22 @@ pub struct Daemon {
     lock: Lock,
 }
 
-/// The report of a daemon once it is ready.
+/// The state of a daemon that has started.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// How many skills have a schedule and are enabled.
+    /// Number of enabled skills with a schedule.
     pub scheduled: u64,
-    /// When the next one fires.
+    /// When the next skill fires.
     pub next: Option<Timestamp>,
     /// The zone that times are shown in.
     pub zone: TimeZone,
-    /// Whether this is the first start of the home.
+    /// Whether this is the first start of a daemon in this home.
     pub is_first_start: bool,
     /// The API over HTTP, if it is served.
     pub api: Option<ListenerState>,
 }
 
-/// What a server that lives in a daemon works with.
+/// Everything that a server inside the daemon needs.
 pub struct Host {
     /// The engine of the daemon.
     pub app: Arc<App>,
@@ -83,33 +83,33 @@ pub struct Host {
     pub workspace: Workspace,
     /// Starts runs.
     pub runner: Runner,
-    /// Where to listen.
+    /// The configuration of the server.
     pub config: ServerConfig,
-    /// How much is kept of its log.
+    /// The limits of its log.
     pub log_limits: LogLimits,
-    /// The figures of the daemon.
+    /// The metrics of the daemon.
     pub metrics: Arc<Metrics>,
     /// Whether `/metrics` needs no token on a loopback address.
     pub open_metrics: bool,
-    /// Told when the daemon stops: nothing new begins.
+    /// Cancelled when the daemon begins to stop: no new work may begin.
     pub stop: CancellationToken,
-    /// Told when nothing is left to wait for. Until then clients hear that the daemon stops.
+    /// Cancelled when all work has ended. Until then clients are told that the daemon is stopping.
     pub drained: CancellationToken,
 }
 
-/// A server that lives in a daemon.
+/// A server inside the daemon.
 #[derive(Default)]
 pub struct Guest {
-    /// Where it listens, or why it does not; none if it is not wanted.
+    /// Its address, or why it does not listen; `None` if it is disabled.
     pub state: Option<ListenerState>,
-    /// Its work, which ends soon after the daemon has drained.
+    /// Its task, which ends soon after `drained` is cancelled.
     pub task: Option<JoinHandle<()>>,
 }
 
 /// How the work of a daemon ended.
 struct DaemonEnd {
     result: Done<()>,
-    /// Runs are left for the next start.
+    /// Whether runs are left for the next start to resume.
     unfinished: bool,
 }
 
@@ -125,7 +125,7 @@ struct Tasks {
     drained: CancellationToken,
 }
 
-/// How long requests that are under way may take once no run is.
+/// How long requests in flight may take after the runs have ended.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
 impl Daemon {
@@ -143,14 +143,14 @@ impl Daemon {
         })
     }
 
-    /// The folder of its home.
+    /// The folder of the home.
     pub fn home(&self) -> PathBuf {
         self.home.path.clone()
     }
 
-    /// Works until the future that `until` makes is over, then gives running tasks `grace` to end. `until`
-    /// is called first, so that a signal counts from the start; `server` starts a server inside the daemon; `ready`
-    /// is called once everything works.
+    /// Runs until the future returned by `until` completes, then gives running tasks `grace` to end. `until`
+    /// is called first, so a signal during startup is not lost. `server` starts a server inside the daemon.
+    /// `ready` is called once everything is up.
     pub fn run<T, F: Future<Output = T>>(
         self,
         grace: Duration,
@@ -164,10 +164,10 @@ impl Daemon {
         listener::clear(&self.home.path);
         let unfinished = matches!(&result, Ok((_, ending)) if ending.unfinished);
         match Arc::try_unwrap(self.app) {
-            // Ending the servers would fail the calls of runs that the next start resumes.
+            // Stopping the servers would fail the calls of runs that the next start resumes.
             Ok(app) if unfinished => app.abandon(),
             Ok(app) => app.close(),
-            // A request is still under way. It ends with this process, which does not wait for it.
+            // A request is still in flight. It ends with this process, which does not wait for it.
             Err(app) => {
                 if !unfinished {
                     app.end();
@@ -196,7 +196,7 @@ impl Daemon {
         let exported = Arc::clone(&metrics).export(self.home.config.clone(), tasks.stop.clone());
         tasks.metrics = Some(tokio::spawn(exported));
         let guest = server(self.host(metrics, &tasks));
-        // A daemon that was killed may have left its note.
+        // A daemon that was killed may have left its listener note.
         listener::clear(&self.home.path);
         if let Some(state) = &guest.state
             && let Err(failure) = listener::note(&self.home.path, state)
@@ -208,7 +208,7 @@ impl Daemon {
         systemd::tell("READY=1");
         let value = tokio::select! {
             value = until => value,
-            // The engine returns before it is told to only if it cannot go on.
+            // The engine returns without being stopped only if it cannot continue.
             ended = &mut tasks.serving => return Ok((None, broken(ended))),
         };
         systemd::tell("STOPPING=1");
@@ -231,7 +231,7 @@ impl Daemon {
         let pool = Pool::new(app::max_running(&self.home.config));
         let synced = engine.library().sync_files().await;
         synced.map_err(|error| app::failure(&error))?;
-        // The zone may have changed while nothing was up.
+        // The zone may have changed while no daemon was running.
         let followed = engine.library().follow_zone().await;
         follow::report_zone(
             followed.map_err(|error| app::failure(&error))?,
@@ -322,14 +322,14 @@ impl Daemon {
 }
 
 impl Tasks {
-    /// Stops everything; true if runs are left that did not end in time.
+    /// Stops everything. Returns whether some runs did not end in time.
     async fn stop(mut self) -> bool {
         self.stop.cancel();
         let work = async {
             drop(self.serving.await);
             self.drained.cancel();
             if let Some(guest) = self.guest {
-                // What takes longer ends with this process.
+                // Requests that take longer end with this process.
                 drop(tokio::time::timeout(LAST_REQUESTS, guest).await);
             }
         };
@@ -346,7 +346,7 @@ impl Tasks {
     }
 }
 
-/// Why the engine stopped by itself. Logged here; the front end prints the failure.
+/// Logs and returns why the engine stopped by itself. The front end prints the failure.
 fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),
@@ -356,12 +356,12 @@ fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd
     tracing::error!(hint = failure.hint, "{}; deft stops", failure.message);
     DaemonEnd {
         result: Err(failure),
-        // Runs cannot be recorded and must not go on.
+        // Runs cannot be recorded any more and must not continue.
         unfinished: true,
     }
 }
 
-/// Logs at the start which skill files and channels do not work.
+/// Logs broken and hidden skill files and problems of the channel at startup.
 fn warn(registry: &Registry, home: &Home) {
     let mut hidden = 0;
     for file in registry.snapshot().files() {
@@ -398,7 +398,7 @@ async fn answer_door(engine: Engine, home: PathBuf, settings: Arc<Notify>) {
         Ring::Settings => settings.notify_one(),
         Ring::Tools => {
             let router = engine.router().clone();
-            // One that does not answer is reported when it is used.
+            // A server that does not answer is reported when it is used.
             tokio::spawn(async move { drop(router.relist().await) });
         }
     })

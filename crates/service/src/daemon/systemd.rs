@@ -1,4 +1,4 @@
-//! Tells a service manager how far we are (`sd_notify`): a datagram to the socket that it names.
+//! Reports the state of the daemon to systemd (`sd_notify`): a datagram to the socket in `NOTIFY_SOCKET`.
 
 /// Reports a state to systemd, if deft runs under it.
 #[cfg(target_os = "linux")]

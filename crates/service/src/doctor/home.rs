@@ -1,4 +1,4 @@
-//! The folder of the home, and the zone in which its times are read.
+//! Checks of the home folder, its permissions and its time zone.
 
 use std::fs;
 use std::path::Path;
@@ -26,8 +26,8 @@ pub(super) fn check(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
     Ok(())
 }
 
-/// The configuration names servers, addresses and chats: others need not read it. It works all the same,
-/// so this is a note.
+/// Checks that other users cannot read the configuration, which names servers, addresses and chats. deft
+/// works all the same, so this is only a note.
 fn check_config_mode(config: &Path, fix: bool, found: &mut Findings) {
     if !is_open_to_others(config) {
         return;

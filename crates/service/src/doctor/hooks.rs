@@ -1,13 +1,13 @@
-//! Hooks: whether their secrets can be read, and whether skills and hooks know each other.
+//! Checks of hooks: readable secrets, hooks without skills, and skills that name an unknown hook.
 
 use super::Findings;
 use crate::hooks;
 use crate::workspace::Workspace;
 
-/// Nothing is said where there are no hooks and no skill names one.
+/// Adds no finding if there are no hooks and no skill names one.
 pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
     let Ok(list) = hooks::list(workspace) else {
-        // The configuration or the skills cannot be read, which other checks say.
+        // The configuration or the skills cannot be read; other checks report that.
         return;
     };
     for hook in &list.hooks {

@@ -1,7 +1,7 @@
-//! Checks of a home: each has a stable id, a verdict and a remedy.
+//! Health checks of a home: each has a stable id, a status and a hint.
 //!
-//! Checks change nothing, except with `fix`, which repairs what needs no decision. Not here: how a
-//! report is printed.
+//! Checks change nothing, except with `fix`, which repairs problems that need no decision. Not here: printing
+//! the report.
 
 mod home;
 mod hooks;
@@ -38,31 +38,31 @@ impl Findings {
         });
     }
 
-    /// Names what the last finding is about.
+    /// Sets the subject of the last finding.
     fn about(&mut self, subject: &str) {
         if let Some(last) = self.0.last_mut() {
             last.subject = Some(subject.to_owned());
         }
     }
 
-    /// Something works.
+    /// Adds a check that passed.
     fn good(&mut self, id: &str, message: impl Into<String>) {
         self.add(id, CheckStatus::Good, message.into(), None);
     }
 
-    /// Something works, and a person should know something about it.
+    /// Adds a note: the home works, but a person should know something about it.
     fn note(&mut self, id: &str, message: impl Into<String>, hint: &str) {
         let hint = Some(hint.to_owned());
         self.add(id, CheckStatus::Note, message.into(), hint);
     }
 
-    /// Something does not work.
+    /// Adds a check that failed.
     fn bad(&mut self, id: &str, message: impl Into<String>, hint: Option<String>) {
         self.add(id, CheckStatus::Bad, message.into(), hint);
     }
 }
 
-/// Checks a home.
+/// Checks the home of `workspace`. `fix` also repairs problems that need no decision.
 pub fn examine(workspace: &Workspace, fix: bool) -> Done<CheckList> {
     let mut found = Findings::default();
     home::check(&workspace.locate()?, fix, &mut found)?;
@@ -85,7 +85,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
     check_daemon(home, found);
     server::check_certificate(home, Timestamp::now(), found);
     hooks::check(workspace, found);
-    // Opening would create what is missing, and a check changes nothing.
+    // Opening would create a missing database, and a check changes nothing.
     let exists = home.config.store.path.exists();
     let opened = if exists {
         App::open(workspace)
@@ -113,7 +113,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
         }
         Err(failure) => {
             found.bad("store.open", failure.message, failure.hint);
-            // Where only writing fails, the content can be checked all the same.
+            // If only writing fails, the content can still be checked.
             if let Ok(app) = App::to_read(workspace) {
                 app.block_on(store::check(&app, found));
             }

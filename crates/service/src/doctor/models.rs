@@ -1,11 +1,12 @@
-//! Whether there are models to ask, whether they can be asked, and whether the bot answers.
+//! Checks of models and the bot: models are configured and complete, local ones answer, and messages to the
+//! bot are answered.
 
 use deft_config::{Home, Secrets};
 
 use super::Findings;
 use crate::app::App;
 
-/// How to configure a first model.
+/// The hint to configure a first model.
 pub const ADD_A_MODEL: &str = "`deft setup` finds API keys and local models and configures one";
 
 pub(super) fn check(home: &Home, found: &mut Findings) {
@@ -38,7 +39,7 @@ fn check_models(home: &Home, found: &mut Findings) {
     }
 }
 
-/// Models on this host or in its network; whether those of providers answer is not asked here.
+/// Checks that models on this host or in its network answer. Models of providers are not contacted.
 pub(super) async fn check_answers(app: &App, found: &mut Findings) {
     for (model, answered) in app.scheduler().ping_models().await {
         match answered {
@@ -53,7 +54,7 @@ pub(super) async fn check_answers(app: &App, found: &mut Findings) {
     }
 }
 
-/// A bot that is there and does not answer leaves people wondering.
+/// Checks that messages to the configured bot will be answered.
 fn check_bot(home: &Home, found: &mut Findings) {
     let config = &home.config;
     let telegram = &config.tools.telegram;

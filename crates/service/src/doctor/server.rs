@@ -1,4 +1,4 @@
-//! The API: whether it is served, and how long its certificate is valid.
+//! Checks of the API: it is served, and its certificate is valid.
 
 use deft_config::Home;
 use deft_wire::listener::ListenerState;
@@ -8,13 +8,13 @@ use super::Findings;
 use crate::listener;
 use crate::tls::TlsFiles;
 
-/// How long before its end a certificate should be renewed.
+/// How long before it expires a certificate should be renewed.
 const RENEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 const HOW_TO_RENEW: &str =
     "renew it and replace the file in `server.tls_cert`; a running deft takes the new one at once";
 
-/// Whether the API is served. A daemon without one does everything else.
+/// Checks that the API is served. A daemon without the API does everything else.
 pub(super) fn check_api(home: &Home, found: &mut Findings) {
     match listener::find(&home.path) {
         Some(ListenerState { url: Some(url), .. }) => {
@@ -32,7 +32,8 @@ pub(super) fn check_api(home: &Home, found: &mut Findings) {
     }
 }
 
-/// Whether the certificate can be used, and for how long. Without one there is nothing to check.
+/// Checks that the certificate can be used, and when it expires. Adds no finding if no certificate is
+/// configured.
 pub(super) fn check_certificate(home: &Home, now: Timestamp, found: &mut Findings) {
     let files = TlsFiles::from_config(&home.config.server);
     let identity = match files.and_then(|files| files.map(|files| files.load()).transpose()) {

@@ -1,4 +1,4 @@
-//! Skills: broken and hidden files, names that two skills have, and limits that do not limit anything.
+//! Checks of skills: broken and hidden files, duplicate names, and budget limits without effect.
 
 use deft_config::Home;
 
@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 pub(super) fn check(home: &Home, workspace: &Workspace, found: &mut Findings) {
     match health(workspace) {
         Ok(health) => {
-            // A person relies on a limit; one that cannot be reached is worse than none.
+            // People rely on a limit: one that is never reached is worse than none.
             if let Some(advice) = unpriced(&home.config, &health.snapshot) {
                 found.bad("budget.priced", advice.message, Some(advice.hint));
             }

@@ -1,4 +1,5 @@
-//! The content of the store: skills that are switched off, notices, approvals, runs, and the clock.
+//! Checks of the store: disabled skills, undelivered notices, open approvals, interrupted runs, and the
+//! clock.
 
 use std::sync::Arc;
 
@@ -58,8 +59,8 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     }
 }
 
-/// Runs that do not resume by themselves: those that ended in doubt, and those whose process is gone and
-/// that wait for a daemon.
+/// Finds runs that do not resume by themselves: interrupted ones, and those whose process is gone and that
+/// wait for a daemon.
 async fn check_orphans(app: &App, found: &mut Findings) {
     let store = app.engine.store();
     let ended = RunFilter {
@@ -86,7 +87,7 @@ async fn check_orphans(app: &App, found: &mut Findings) {
     found.note("runs.interrupted", message, hint);
 }
 
-/// A clock that was ahead leaves skills that wait for a time that is long to come.
+/// Finds skills that will not fire for a long time because the clock was once ahead.
 async fn check_clock(app: &App, found: &mut Findings) {
     let Ok(check) = app.scheduler().check_clock().await else {
         return;

@@ -1,4 +1,4 @@
-//! Where traces and metrics go, and whether they arrive.
+//! Checks of the export of traces and metrics.
 
 use deft_config::Home;
 use deft_telemetry::{ExportState, ReceiverClient, fetch_page};
@@ -13,7 +13,7 @@ pub(super) async fn check(home: &Home, found: &mut Findings) {
     check_metrics(home, found).await;
 }
 
-/// Nothing is said where nothing is exported.
+/// Checks that the OTLP receiver answers. Adds no finding if nothing is exported.
 async fn check_export(home: &Home, found: &mut Findings) {
     const ID: &str = "telemetry.export";
     let options = match receiver(&home.config) {
@@ -59,14 +59,14 @@ fn describe(state: &ExportState) -> String {
     format!("last export {at:.0}, {sent}, {lost}")
 }
 
-/// The page of a daemon that is up.
+/// Checks the metrics page of the running daemon.
 async fn check_metrics(home: &Home, found: &mut Findings) {
     const ID: &str = "telemetry.metrics";
     let Some(url) = listener::find(&home.path).and_then(|api| api.url) else {
         return;
     };
     let page = format!("{url}/metrics");
-    // A certificate of one's own is one that this check need not know.
+    // The certificate may be self-signed, which this check cannot verify.
     if url.starts_with("https://") {
         found.good(ID, format!("metrics for Prometheus are at {page}"));
         return;

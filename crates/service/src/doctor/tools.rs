@@ -1,4 +1,4 @@
-//! The resources of a home: servers, the channel of its notices, and the sandbox.
+//! Checks of servers, the channel of notices, programs that use deft, and the sandbox.
 
 use deft_compute::{Job, Kind};
 use deft_config::Home;
@@ -25,13 +25,14 @@ pub(super) fn check_channel(home: &Home, found: &mut Findings) {
         (_, Some((problem, hint))) => {
             found.bad("notify.channel", problem, Some(hint.to_owned()));
         }
-        // Whether the tool is there and fits is asked when servers have been.
+        // `check_channel_tool` checks the tool, after the servers have been asked.
         (ChannelKind::Tool(_), None) => {}
         (_, None) => found.good("notify.channel", "notices have a way to people"),
     }
 }
 
-/// Programs in which deft is installed. None is no finding: deft works without them.
+/// Checks the programs in which deft is installed. Adds no finding if there are none: deft works without
+/// them.
 pub(super) fn check_hosts(found: &mut Findings) {
     let (broken, good): (Vec<InstalledHost>, Vec<InstalledHost>) = hosts::installed()
         .into_iter()
@@ -51,7 +52,7 @@ pub(super) fn check_hosts(found: &mut Findings) {
     }
 }
 
-/// A tool that delivers notices has to exist and to take what a notice has.
+/// Checks that the tool that delivers notices exists and takes the fields of a notice.
 pub(super) async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
     let kind = deft_channels::kind(&home.config);
     let Some(tool) = kind.tool() else {
@@ -109,7 +110,7 @@ pub(super) async fn check_servers(home: &Home, app: &App, found: &mut Findings) 
     }
 }
 
-/// What servers offer to clients of deft's MCP server must have names of its own.
+/// Checks that everything that deft's MCP server offers on behalf of other servers has a unique name.
 pub(super) async fn check_exports(app: &App, found: &mut Findings) {
     for clash in relay::clashes(app).await {
         let Clash {
@@ -126,7 +127,7 @@ pub(super) async fn check_exports(app: &App, found: &mut Findings) {
     }
 }
 
-/// The sandbox has to be able to start.
+/// Checks that the sandbox can start.
 pub(super) async fn check_compute(home: &Home, found: &mut Findings) {
     let options = match app::worker(&home.config) {
         Ok(options) => options,

@@ -1,4 +1,4 @@
-//! Hooks: other programs send signed deliveries, and skills that name the hook run.
+//! Hooks: other programs send signed deliveries, which fire the skills that name the hook.
 //!
 //! A delivery is checked (`signature.rs`, with the secret from `book.rs`), read (`payload.rs`) and handed to the scheduler, which queues a run per
 //! skill under the key of the delivery. `trial.rs` sends one by hand. Not here: the server that takes deliveries.
@@ -26,12 +26,12 @@ pub use trial::send_trial;
 use crate::app::{self, App};
 use crate::workspace::Workspace;
 
-/// A delivery as it came in.
+/// A delivery as it was received.
 #[derive(Clone, Debug, Default)]
 pub struct HookRequest {
-    /// The end of the address.
+    /// The name of the hook, from the end of the URL.
     pub hook: String,
-    /// Headers by their names in small letters. One that was sent twice is left out.
+    /// Headers by their lower-case names. A header that was sent twice is left out.
     pub headers: BTreeMap<String, String>,
     /// The body.
     pub body: Vec<u8>,
@@ -43,7 +43,7 @@ impl HookRequest {
     }
 }
 
-/// Takes a delivery: checks it, and queues a run for each skill that waits for it.
+/// Verifies a delivery and queues a run for each skill that waits for it.
 pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookReceipt> {
     let hook = book.hook(&request.hook)?;
     let key = check_signature(book, &hook, request)?;
@@ -123,9 +123,9 @@ fn run_of(fire: HookFire) -> HookRun {
 /// A skill that names a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WaitingSkill {
-    /// Its id.
+    /// The id of the skill.
     pub(crate) skill: String,
-    /// The hook.
+    /// The name of the hook.
     pub(crate) hook: String,
 }
 
@@ -141,7 +141,7 @@ fn waiting_skills(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
     Ok(snapshot.skills().filter_map(waiting).collect())
 }
 
-/// Skills that wait for a hook which the configuration does not have.
+/// Returns the skills that wait for a hook missing from the configuration.
 pub(crate) fn unknown(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
     let home = workspace.home_to_read()?;
     let mut waiting = waiting_skills(workspace)?;
@@ -152,7 +152,7 @@ pub(crate) fn unknown(workspace: &Workspace) -> Done<Vec<WaitingSkill>> {
     Ok(waiting)
 }
 
-/// The hooks of a home, each with the skills that it fires.
+/// Lists the hooks of a home, each with the skills that it fires.
 pub fn list(workspace: &Workspace) -> Done<HookList> {
     let home = workspace.home_to_read()?;
     let secrets = Secrets::new(&home.config);

@@ -1,4 +1,4 @@
-//! What a delivery says: its body as a value, and its kind.
+//! The content of a delivery: its body as a value, and its kind.
 
 use deft_config::{HookConfig, HookScheme};
 use deft_wire::{Done, Failure};
@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use super::HookRequest;
 
-/// The longest name of a kind.
+/// Maximum length of a kind, in bytes.
 const LONGEST_KIND: usize = 128;
 
-/// The body: JSON, or a form as an object of texts. GitHub puts JSON into the field `payload` of a form.
+/// Parses the body: JSON, or a form as an object of texts. GitHub puts JSON into the field `payload` of a
+/// form.
 pub(super) fn read(hook: &HookConfig, request: &HookRequest) -> Done<Value> {
     let media = request.header("content-type").unwrap_or("application/json");
     let media = media.split(';').next().unwrap_or_default().trim();
@@ -38,7 +39,8 @@ fn read_json(text: &[u8]) -> Done<Value> {
     })
 }
 
-/// The kind of a delivery, as its sender names it.
+/// Returns the kind of a delivery as its sender names it, or `None` if it has none or a name that is too
+/// long.
 pub(super) fn kind(hook: &HookConfig, request: &HookRequest, payload: &Value) -> Option<String> {
     let kind = match hook.scheme {
         HookScheme::Github => request.header("x-github-event"),

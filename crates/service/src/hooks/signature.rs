@@ -1,5 +1,5 @@
-//! Whether a delivery was signed with the secret of its hook, and what tells it from other deliveries. Signatures are
-//! compared in constant time.
+//! Verification of the signature of a delivery, and its key, which identifies it. Signatures are compared in
+//! constant time.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use sha2::{Digest, Sha256};
 
 use super::HookRequest;
 
-/// The part of a body of Stripe that tells it from others.
+/// The part of a Stripe body that identifies the event.
 #[derive(Deserialize)]
 struct StripeEvent {
     id: String,
 }
 
-/// The longest id of a delivery.
+/// Maximum length of the id of a delivery, in bytes.
 const LONGEST_ID: usize = 255;
 
-/// The key of a delivery that is signed and not too old.
+/// Verifies the signature and the age of a delivery and returns its key.
 ///
-/// The key is something that the signature covers: an id that a replay could change is none.
+/// The key is always covered by the signature: an id that a replay could change cannot be the key.
 pub(super) fn check(
     hook: &HookConfig,
     secret: &str,
@@ -66,7 +66,7 @@ pub(super) fn check(
             let given = given.filter_map(|(_, hex)| decode_hex(hex));
             verify(secret.as_bytes(), &[at.as_bytes(), b".", body], given)?;
             check_time(hook, at, now)?;
-            // A second try of Stripe has another time and the same id.
+            // A retry by Stripe has a new timestamp and the same id.
             match serde_json::from_slice::<StripeEvent>(body) {
                 Ok(event) => check_id(&event.id),
                 Err(_) => Ok(digest(body)),
@@ -117,12 +117,13 @@ fn missing_header(name: &str) -> Failure {
     refused(&format!("the delivery needs one header `{name}`"))
 }
 
-/// Accepts the content if one of the signatures is right. There may be several while a secret is being replaced.
+/// Checks that one of the signatures `given` is right. A sender may send several while a secret is being
+/// replaced.
 fn verify(secret: &[u8], content: &[&[u8]], given: impl IntoIterator<Item = Vec<u8>>) -> Done<()> {
     let key = Key::new(HMAC_SHA256, secret);
     let content = content.concat();
     let is_right = |one: &Vec<u8>| hmac::verify(&key, &content, one).is_ok();
-    // More than a few are an attack.
+    // More than a few signatures are an attack.
     if given.into_iter().take(8).any(|one| is_right(&one)) {
         Ok(())
     } else {
@@ -130,7 +131,7 @@ fn verify(secret: &[u8], content: &[&[u8]], given: impl IntoIterator<Item = Vec<
     }
 }
 
-/// Refuses what was signed too long ago, or in the future.
+/// Fails if the delivery was signed too long ago, or in the future.
 fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
     let at = at
         .parse()
@@ -220,7 +221,7 @@ mod tests {
         check(&hook(scheme), secret, &request, now).map_err(|failure| failure.code.to_owned())
     }
 
-    /// The example of the specification of Standard Webhooks.
+    /// The example from the specification of Standard Webhooks.
     #[test]
     fn standard_webhooks_are_checked() {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -278,7 +279,7 @@ mod tests {
         }
     }
 
-    /// The example of GitHub's documentation.
+    /// The example from GitHub's documentation.
     #[test]
     fn deliveries_of_github_are_checked() {
         let secret = "It's a Secret to Everybody";
@@ -292,7 +293,7 @@ mod tests {
         };
         let key = ask(right, "1").unwrap();
         assert_eq!(key.len(), 64);
-        // The id is not signed: a replay under another one is the same delivery.
+        // The id is not signed: a replay with another id is the same delivery.
         assert_eq!(ask(right, "2"), Ok(key));
         for wrong in [
             "",

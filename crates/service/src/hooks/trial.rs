@@ -1,6 +1,6 @@
-//! A delivery by hand: signed as the sender of a hook would sign it, and posted to the daemon that is up.
+//! Test deliveries: signed as the sender of a hook would sign them, and posted to the running daemon.
 //!
-//! It takes the same way as a delivery of a stranger, so that what it shows is what a sender gets.
+//! A test delivery takes the same path as a real one, so its result is what the sender would get.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,13 +19,13 @@ use super::signature;
 use crate::workspace::Workspace;
 use crate::{listener, runtime};
 
-/// The status of a delivery that was taken.
+/// The HTTP status of an accepted delivery.
 const TAKEN: u16 = 202;
 
-/// The kind of a delivery of GitHub with which it tests hooks itself.
+/// The kind of the deliveries with which GitHub itself tests hooks.
 const PING: &str = "ping";
 
-/// Sends a delivery to a hook, with this body or one of deft's own.
+/// Sends a test delivery to the hook `name`, with `payload` or a generated body.
 pub fn send_trial(
     workspace: &Workspace,
     name: &str,
@@ -61,7 +61,7 @@ pub fn send_trial(
     read_answer(name, &answer)
 }
 
-/// A body that differs from all others: a delivery with the same one would fire nothing.
+/// Returns a unique body: a delivery with a repeated body would fire nothing.
 fn own_body(hook: &HookConfig) -> Vec<u8> {
     let kind = hook.events.first().map_or("test", String::as_str);
     let id = format!("test_{}", Uuid::now_v7().simple());
@@ -70,7 +70,7 @@ fn own_body(hook: &HookConfig) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The headers with which the sender of a hook proves who it is.
+/// Returns the headers with which the sender of a hook proves its identity.
 fn sign(
     hook: &HookConfig,
     secret: &str,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::hooks::HookRequest;
 
-    /// What is signed here passes the check of the same scheme, and no other secret does.
+    /// A delivery signed here passes the check of its scheme, and fails it with any other secret.
     #[test]
     fn deliveries_of_every_scheme_are_accepted() {
         let now = Timestamp::from_second(1_800_000_000).unwrap();
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Two tests in a row are two deliveries.
+    /// Two test deliveries in a row are different deliveries.
     #[test]
     fn no_two_bodies_are_the_same() {
         let hook = HookConfig {

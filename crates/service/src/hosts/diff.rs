@@ -1,7 +1,7 @@
-//! The lines that an edit changes, for people.
+//! A diff of an edit, for people.
 
-/// Which lines go and which come. Lines that only give context are shown if they are punctuation or a key without a
-/// value: others may hold secrets.
+/// Returns the removed and added lines with one line of context on each side. Lines that did not change are
+/// shown only if they are punctuation or a key without a value: others may hold secrets.
 pub(super) fn diff(before: &str, after: &str) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.lines().collect(), after.lines().collect());
@@ -57,7 +57,7 @@ fn common<'a>(
         .count()
 }
 
-/// A line of the person's own, if it can hold no secret.
+/// Returns a line of the person's own if it cannot hold a secret, otherwise `…`.
 fn context(line: &str) -> &str {
     let text = line.trim();
     let is_punctuation = text.chars().all(|c| "{}[],".contains(c));

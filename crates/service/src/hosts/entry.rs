@@ -1,12 +1,12 @@
-//! deft as an entry in the list of a client.
+//! The entry for deft in the server list of a client.
 //!
-//! Pure: values in, a value out.
+//! Pure functions between values; no I/O.
 
 use deft_wire::host::HostClient;
 use deft_wire::model::Object;
 use serde_json::{Value, json};
 
-/// The variable that holds the token of a client.
+/// The environment variable that holds the token of a client.
 pub(super) const TOKEN: &str = "DEFT_TOKEN";
 
 /// How long goose waits for a call, in seconds.
@@ -15,13 +15,14 @@ const GOOSE_TIMEOUT: u32 = 300;
 /// How a client reaches deft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// It starts this program with these arguments.
+    /// The client starts this program with these arguments.
     Program { command: String, args: Vec<String> },
-    /// It calls a running daemon at this URL.
+    /// The client calls a running daemon at this URL.
     Url(String),
 }
 
-/// Keys that say how a server is reached. A new entry must not keep one of the other way.
+/// Keys that describe how a server is reached. They are not kept from an older entry, which may use the other
+/// way.
 const REACH_KEYS: [&str; 11] = [
     "type",
     "command",
@@ -36,7 +37,7 @@ const REACH_KEYS: [&str; 11] = [
     "env_keys",
 ];
 
-/// The entry; none if the client cannot reach a server that way by its file.
+/// Builds the entry. Returns `None` if the client's file does not support this way to reach a server.
 pub(super) fn entry(client: HostClient, name: &str, reach: &Reach) -> Option<Object> {
     let value = match reach {
         Reach::Program { command, args } => program(client, name, command, args),
@@ -64,7 +65,7 @@ fn program(client: HostClient, name: &str, command: &str, args: &[String]) -> Va
     }
 }
 
-/// The token is a reference to a variable, in the words of the client.
+/// Builds the entry for a URL. The token is a reference to an environment variable, in the client's syntax.
 fn address(client: HostClient, name: &str, url: &str) -> Option<Value> {
     let bearer = |variable: String| json!({"Authorization": format!("Bearer {variable}")});
     Some(match client {
@@ -84,7 +85,7 @@ fn address(client: HostClient, name: &str, url: &str) -> Option<Value> {
     })
 }
 
-/// The entry with what the person has added to an older one, such as variables or a switched-off tool.
+/// Returns `entry` with what the person has added to the old entry, such as variables or a disabled tool.
 pub(super) fn merge(old: Option<&Value>, entry: Object) -> Object {
     let mut merged = entry;
     for (key, value) in old.and_then(Value::as_object).into_iter().flatten() {

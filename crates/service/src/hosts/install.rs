@@ -1,6 +1,6 @@
-//! Writes deft into the list of a client, or takes it out.
+//! Installation of deft in the server list of a client, and its removal.
 //!
-//! A plan is made first, so that a person can see it before anything is written.
+//! The change is planned first, so a person can see it before anything is written.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use super::list::{Edit, ServerFile};
 use super::places::{self, HostSystem};
 use crate::workspace::Workspace;
 
-/// The largest file of a client; some keep more than servers in it.
+/// Maximum size of a client's file, in bytes; some files hold more than servers.
 pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Where deft is to be an entry, and how.
+/// Which entry of which client to change, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallOptions {
-    /// The program.
+    /// The client.
     pub client: HostClient,
     /// For the user or for the current folder.
     pub scope: HostScope,
     /// The name of the entry.
     pub name: String,
-    /// What to do with it.
+    /// What to do with the entry.
     pub wish: InstallWish,
 }
 
@@ -50,11 +50,11 @@ pub struct InstallPlan {
     file: PathBuf,
     before: Option<String>,
     after: String,
-    /// What it will do.
+    /// The effects of the change.
     pub report: HostInstall,
 }
 
-/// Prepares a change; writes nothing.
+/// Plans a change without writing anything.
 pub fn plan(workspace: &Workspace, options: &InstallOptions) -> Done<InstallPlan> {
     let file = find_file(options)?;
     let before = read(&file)?;
@@ -111,7 +111,7 @@ pub fn plan(workspace: &Workspace, options: &InstallOptions) -> Done<InstallPlan
 }
 
 impl InstallPlan {
-    /// Writes the change, with a copy of the file as it was.
+    /// Writes the change and a backup of the old file. Fails if the file has changed since it was planned.
     pub fn write(self) -> Done<HostInstall> {
         let mut report = self.report;
         report.dry_run = false;
@@ -172,7 +172,8 @@ fn new_entry(workspace: &Workspace, options: &InstallOptions) -> Done<deft_wire:
     })
 }
 
-/// This program with the home, both by absolute paths: a client starts servers in a folder of its own.
+/// Returns the command that starts this program for this home. Both paths are absolute, because a client
+/// starts servers in another folder.
 fn program(workspace: &Workspace) -> Done<Reach> {
     let program = std::env::current_exe()
         .map_err(|problem| Failure::file(Path::new("deft"), "find", &problem))?;
@@ -188,7 +189,7 @@ fn program(workspace: &Workspace) -> Done<Reach> {
     })
 }
 
-/// Where the daemon serves MCP, or will when it is started.
+/// Returns the URL at which the daemon serves MCP, or will serve it once it is started.
 fn url(workspace: &Workspace) -> Done<String> {
     let home = workspace.home_to_read()?;
     let running = crate::listener::find(&home.path).and_then(|state| state.url);
@@ -198,7 +199,7 @@ fn url(workspace: &Workspace) -> Done<String> {
     Ok(format!("{}/mcp", url.trim_end_matches('/')))
 }
 
-/// A name beside the file that tells when it was copied.
+/// Returns a path next to `file` for a backup; its name contains the current time.
 fn backup_name(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let at = Timestamp::now().strftime("%Y%m%dT%H%M%S%3f");

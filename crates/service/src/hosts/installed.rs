@@ -1,4 +1,4 @@
-//! Where deft is an entry already.
+//! Search for clients in which deft is already installed.
 
 use std::path::Path;
 
@@ -11,18 +11,18 @@ use super::install::MAX_BYTES;
 use super::list::ServerFile;
 use super::places::{self, HostSystem};
 
-/// The name that an entry has unless the person chose another one.
+/// The default name of the entry.
 const NAME: &str = "deft";
 
-/// A client of the user with deft in its list.
+/// A client with deft in the user's list of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InstalledHost {
     pub(crate) client: HostClient,
-    /// The program that it starts, if that is not there.
+    /// The program that the entry starts, if it does not exist.
     pub(crate) missing: Option<String>,
 }
 
-/// The clients of the user with deft in their lists. Files that cannot be read count as files without it.
+/// Returns the clients with deft in the user's lists. A file that cannot be read counts as one without deft.
 pub(crate) fn installed() -> Vec<InstalledHost> {
     let Some(home) = env::user_home() else {
         return Vec::new();
@@ -31,7 +31,8 @@ pub(crate) fn installed() -> Vec<InstalledHost> {
     clients.filter_map(|client| find(client, &home)).collect()
 }
 
-/// A bare name is looked for where this process would find it; the client may look elsewhere.
+/// Whether a program exists. A bare name is searched for in the `PATH` of this process, which may differ from
+/// the client's.
 fn is_there(program: &str) -> bool {
     Path::new(program).is_file() || find_program(program).is_some()
 }

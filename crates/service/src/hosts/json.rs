@@ -1,4 +1,5 @@
-//! Edits of JSON texts with comments. Places are found in a copy without comments, in which they are the same.
+//! Edits of JSON texts with comments. Offsets are found in a copy whose comments are blanked out, so they
+//! apply to both.
 
 use std::ops::Range;
 
@@ -9,10 +10,10 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 
 use crate::jsonc::{end_of_text, without_comments};
 
-/// The indentation of a text that shows none.
+/// Indentation for a text that has none.
 const UNIT: &str = "  ";
 
-/// A member of an object: its key and the places of both.
+/// A member of an object: its key, the offset of the key, and the range of the value.
 struct Member {
     key: String,
     start: usize,
@@ -21,20 +22,21 @@ struct Member {
 
 /// An object in a text.
 struct Braces {
-    /// The place of `{`.
+    /// Offset of `{`.
     open: usize,
-    /// The place of `}`.
+    /// Offset of `}`.
     close: usize,
     members: Vec<Member>,
 }
 
-/// A text and its copy without comments.
+/// A text, and a copy in which comments are blanks.
 struct Source<'a> {
     text: &'a str,
     bare: String,
 }
 
-/// Puts an entry into the list below a key; both are made if they are missing.
+/// Adds or replaces the entry `name` in the list below `key`; creates the list if it is missing. Returns
+/// `None` if the text cannot be edited.
 pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<String> {
     let source = Source::new(text);
     let entry = Value::Object(entry.clone());
@@ -66,7 +68,7 @@ pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<S
     }
 }
 
-/// Removes an entry from the list below a key.
+/// Removes the entry `name` from the list below `key`. Returns `None` if it is not found.
 pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
     let source = Source::new(text);
     let root = source.object(source.bare.find('{')?)?;
@@ -75,7 +77,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
     Some(source.without(&list, at))
 }
 
-/// The entry for a person who adds it by hand.
+/// Formats the entry for a person who adds it by hand.
 pub(super) fn snippet(key: &str, name: &str, entry: &Object) -> String {
     let object = nested(key, nested(name, Value::Object(entry.clone())));
     pretty(&object, UNIT, "")
@@ -87,7 +89,7 @@ fn nested(key: &str, value: Value) -> Value {
 
 impl Braces {
     fn find(&self, key: &str) -> Option<&Member> {
-        // Of two members with one key, programs take the last.
+        // If a key occurs twice, programs use the last one.
         self.members.iter().rev().find(|member| member.key == key)
     }
 }
@@ -98,7 +100,7 @@ impl<'a> Source<'a> {
         Self { text, bare }
     }
 
-    /// The object that begins at a place; none if something else does.
+    /// Parses the object that begins at offset `open`. Returns `None` if something else begins there.
     fn object(&self, open: usize) -> Option<Braces> {
         let bytes = self.bare.as_bytes();
         if bytes.get(open) != Some(&b'{') {
@@ -135,7 +137,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The text with one more member at the end of an object.
+    /// Returns the text with one more member at the end of `object`.
     fn insert(&self, object: &Braces, key: &str, value: &Value) -> String {
         let key = Value::from(key);
         let inside = &self.text[object.open + 1..object.close];
@@ -173,7 +175,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The text without the member at a place of an object.
+    /// Returns the text without the member with index `at` of `object`.
     fn without(&self, object: &Braces, at: usize) -> String {
         let member = &object.members[at];
         let before = self.text[..member.start].trim_end().len();
@@ -194,7 +196,7 @@ impl<'a> Source<'a> {
         if object.members.len() > 1 {
             return edited;
         }
-        // An object without members and comments is `{}`.
+        // Write an object without members and comments as `{}`.
         let rest = &edited[object.open + 1..];
         let blanks = rest.len() - rest.trim_start().len();
         if rest.trim_start().starts_with('}') {
@@ -204,13 +206,13 @@ impl<'a> Source<'a> {
         edited
     }
 
-    /// The comma between the last member and the end of an object.
+    /// Returns the offset of the comma after the last member, if any.
     fn comma_behind(&self, last: &Member, object: &Braces) -> Option<usize> {
         let found = self.bare[last.value.end..object.close].find(',')?;
         Some(last.value.end + found)
     }
 
-    /// The blanks in front of the line of a place.
+    /// Returns the indentation of the line that contains offset `at`.
     fn indent(&self, at: usize) -> &'a str {
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let line = &self.text[start..];
@@ -222,7 +224,7 @@ impl<'a> Source<'a> {
         line.ends_with('\n')
     }
 
-    /// One step of indentation.
+    /// Returns one step of indentation as the text has it.
     fn unit(&self, root: &Braces) -> &'a str {
         let first = root.members.first().map(|first| first.start);
         let first = first.filter(|first| self.begins_line(*first));
@@ -230,7 +232,7 @@ impl<'a> Source<'a> {
         unit.filter(|unit| !unit.is_empty()).unwrap_or(UNIT)
     }
 
-    /// A text with the line ends of this one.
+    /// Converts `text` to the line endings of the file.
     fn with_newlines(&self, text: &str) -> String {
         if self.text.contains("\r\n") {
             text.replace('\n', "\r\n")
@@ -248,7 +250,7 @@ fn pretty(value: &Value, unit: &str, indent: &str) -> String {
     let mut out = Vec::new();
     let formatter = PrettyFormatter::with_indent(unit.as_bytes());
     let mut serializer = Serializer::with_formatter(&mut out, formatter);
-    // A value in memory can always be written.
+    // Writing a value to memory cannot fail.
     drop(value.serialize(&mut serializer));
     let text = String::from_utf8(out).unwrap_or_default();
     text.replace('\n', &format!("\n{indent}"))
@@ -260,7 +262,7 @@ fn skip_blanks(bytes: &[u8], from: usize) -> usize {
     from + blanks.count()
 }
 
-/// The place behind a value.
+/// Returns the offset after the value that begins at `start`.
 fn end_of_value(bytes: &[u8], start: usize) -> usize {
     let mut depth = 0_usize;
     let mut at = start;

@@ -1,4 +1,4 @@
-//! The list of servers in the text of a client's file: read, and edited with a check.
+//! Reading and checked editing of the server list in a client's file.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{json, toml, yaml};
 use crate::jsonc;
 
-/// How a file is written.
+/// The syntax of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
     Json,
@@ -18,7 +18,7 @@ enum Syntax {
     Yaml,
 }
 
-/// The syntax of a client's file, and the key of its list.
+/// Returns the syntax of a client's file and the key of its server list.
 fn shape(client: HostClient) -> (Syntax, &'static str) {
     match client {
         HostClient::ClaudeDesktop | HostClient::ClaudeCode | HostClient::Cursor => {
@@ -37,7 +37,7 @@ pub(super) enum Edit<'a> {
     Remove,
 }
 
-/// The file of a client as a text, with a name for messages.
+/// The text of a client's file, and its path for messages.
 pub(super) struct ServerFile<'a> {
     pub(super) client: HostClient,
     pub(super) path: &'a Path,
@@ -45,14 +45,14 @@ pub(super) struct ServerFile<'a> {
 }
 
 impl ServerFile<'_> {
-    /// The entry of a name.
+    /// Returns the entry `name`, or `None` if the list has no such entry.
     pub(super) fn find(&self, name: &str) -> Done<Option<Value>> {
         let document = self.read(self.text)?;
         let list = document.get(shape(self.client).1);
         Ok(list.and_then(|list| list.get(name)).cloned())
     }
 
-    /// The text with one entry changed and everything else as it was.
+    /// Returns the text with one entry changed and everything else unchanged. Fails if deft cannot edit it.
     pub(super) fn edit(&self, name: &str, edit: Edit<'_>) -> Done<String> {
         let (syntax, key) = shape(self.client);
         let edited = match (syntax, edit) {
@@ -68,7 +68,7 @@ impl ServerFile<'_> {
             .ok_or_else(|| self.cannot_edit(name, edit))
     }
 
-    /// Whether a new text differs in the entry and in nothing else.
+    /// Whether `text` differs from the file in the entry `name` and in nothing else.
     fn changes_only(&self, text: &str, name: &str, edit: Edit<'_>) -> bool {
         let key = shape(self.client).1;
         let (Ok(before), Ok(after)) = (self.read(self.text), self.read(text)) else {
@@ -101,7 +101,8 @@ impl ServerFile<'_> {
         }
     }
 
-    /// The person gets what they can paste.
+    /// Returns the failure for an edit that is not possible. Its hint contains the entry for the person to
+    /// paste.
     fn cannot_edit(&self, name: &str, edit: Edit<'_>) -> Failure {
         let path = self.path.display();
         let key = shape(self.client).1;
@@ -125,7 +126,7 @@ fn refused(code: &'static str, message: String) -> Failure {
     Failure::input(code, message).hint("repair the file first; deft has not changed it")
 }
 
-/// The document without the entry, and without a list that has no others.
+/// Returns the document without the entry, and without the list if it has no other entries.
 fn others(mut document: Object, key: &str, name: &str) -> Object {
     if let Some(list) = document.get_mut(key) {
         if let Some(list) = list.as_object_mut() {

@@ -1,8 +1,8 @@
-//! Other programs that keep a list of MCP servers: where their lists are, and deft as an entry in them.
+//! Clients: other programs that keep a list of MCP servers, and the entry for deft in these lists.
 //!
-//! `places` is the one table of files. An entry (`entry`) is written by an edit of the text, so that comments and
-//! order stay (`json`, `toml`, `yaml`), and each edit is checked by reading both texts (`list`). Not here: servers
-//! of other programs that deft calls itself, which are in `servers`.
+//! `places` is the only table of file paths. An entry (`entry`) is written by editing the text, which keeps
+//! comments and order (`json`, `toml`, `yaml`); each edit is checked by parsing the text before and after it
+//! (`list`). Not here: servers from these lists that deft itself calls, which are in `servers`.
 
 mod diff;
 mod entry;

@@ -1,10 +1,10 @@
-//! Where programs keep their MCP servers, on every system, as values.
+//! Paths of the files in which clients list their MCP servers, on every operating system. No I/O.
 
 use std::path::{Path, PathBuf};
 
 use deft_wire::host::{HostClient, HostScope};
 
-/// Whose conventions a machine follows.
+/// The operating system whose path conventions apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostSystem {
     /// `~/.config`.
@@ -16,7 +16,7 @@ pub(crate) enum HostSystem {
 }
 
 impl HostSystem {
-    /// The system that this process runs on.
+    /// Returns the system that this process runs on.
     pub(super) fn this_host() -> Self {
         if cfg!(target_os = "macos") {
             Self::MacOs
@@ -27,7 +27,7 @@ impl HostSystem {
         }
     }
 
-    /// Where programs with a window keep their settings, below the home of the user.
+    /// Returns the folder for the settings of desktop applications, relative to the user's home.
     fn settings(self) -> &'static str {
         match self {
             Self::Linux => ".config",
@@ -37,7 +37,8 @@ impl HostSystem {
     }
 }
 
-/// The file with the servers of a client, below the home of the user or below a project; none if it keeps none there.
+/// Returns the path of a client's server list, relative to the user's home or to a project. `None` if the
+/// client has no such file.
 fn below(client: HostClient, scope: HostScope, system: HostSystem) -> Option<String> {
     let settings = system.settings();
     Some(match (client, scope) {
@@ -51,7 +52,7 @@ fn below(client: HostClient, scope: HostScope, system: HostSystem) -> Option<Str
         (HostClient::VsCode, HostScope::Project) => ".vscode/mcp.json".to_owned(),
         (HostClient::Codex, _) => ".codex/config.toml".to_owned(),
         (HostClient::Goose, HostScope::User) => match system {
-            // The same on both, unlike other programs.
+            // Unlike other programs, goose uses the same path on both systems.
             HostSystem::Linux | HostSystem::MacOs => ".config/goose/config.yaml".to_owned(),
             HostSystem::Windows => format!("{settings}/Block/goose/config/config.yaml"),
         },
@@ -59,7 +60,8 @@ fn below(client: HostClient, scope: HostScope, system: HostSystem) -> Option<Str
     })
 }
 
-/// The same below a folder: the home of the user, or a project.
+/// Returns the path of a client's server list in `folder`, which is the user's home or a project. `None` if
+/// the client has no such file.
 pub(crate) fn file(
     client: HostClient,
     scope: HostScope,

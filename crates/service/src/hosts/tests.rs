@@ -1,5 +1,5 @@
-//! Edits of files as people have them: comments and order stay, a second edit changes nothing, and removal gives the
-//! file back as it was.
+//! Edits of realistic files: comments and order stay, a second edit changes nothing, and removal restores the
+//! file.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ fn small() -> Object {
     entry.as_object().unwrap().clone()
 }
 
-/// The text with the entry; a second edit leaves it alone, and removal brings `text` back.
+/// Returns the text with the entry. Checks that a second edit changes nothing and that removal restores
+/// `text`.
 fn put(client: HostClient, text: &str) -> String {
     let edited = put_once(client, text);
     let removed = source(client, &edited).edit("deft", Edit::Remove).unwrap();
@@ -53,7 +54,7 @@ fn json_keeps_comments_order_and_style() {
         ),
         "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\"url\": \"x\"}, // first\n    \"deft\": {\n      \"command\": \"/d\",\n      \"args\": [\n        \"mcp\"\n      ]\n    }\n  },\n  \"z\": 1\n}\n"
     );
-    // Tabs, and a comma behind the last entry.
+    // Tabs, and a comma after the last entry.
     assert_eq!(
         put(client, "{\n\t\"mcpServers\": {\n\t\t\"a\": {},\n\t}\n}"),
         "{\n\t\"mcpServers\": {\n\t\t\"a\": {},\n\t\t\"deft\": {\n\t\t\t\"command\": \"/d\",\n\t\t\t\"args\": [\n\t\t\t\t\"mcp\"\n\t\t\t]\n\t\t},\n\t}\n}"

@@ -5,7 +5,7 @@ use deft_wire::model::Object;
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError};
 
-/// Reads a text. The error begins with line and column.
+/// Parses a text. The error message begins with line and column.
 pub(super) fn read(text: &str) -> Result<Object, String> {
     let document = text.parse::<DocumentMut>().map_err(|problem: TomlError| {
         let start = problem.span().map_or(0, |span| span.start);
@@ -15,7 +15,8 @@ pub(super) fn read(text: &str) -> Result<Object, String> {
     Ok(object(document.as_table()))
 }
 
-/// Puts an entry into the table below a key; both are made if they are missing.
+/// Adds or replaces the entry `name` in the table below `key`; creates the table if it is missing. Returns
+/// `None` if the text cannot be edited.
 pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let has_content = !text.trim().is_empty();
@@ -38,7 +39,7 @@ pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<S
     Some(document.to_string())
 }
 
-/// Removes an entry from the table below a key.
+/// Removes the entry `name` from the table below `key`. Returns `None` if it is not found.
 pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let list = document.get_mut(key)?.as_table_like_mut()?;
@@ -46,12 +47,12 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
     Some(document.to_string())
 }
 
-/// The entry for a person who adds it by hand.
+/// Formats the entry for a person who adds it by hand.
 pub(super) fn snippet(key: &str, name: &str, entry: &Object) -> String {
     put("", key, name, entry).unwrap_or_default()
 }
 
-/// Makes a table say what the entry says; what is there already stays as it is written.
+/// Makes `table` equal to `entry`. Values that are already equal keep their formatting.
 fn update(table: &mut dyn TableLike, entry: &Object) {
     let current = object(table);
     for key in current.keys().filter(|key| !entry.contains_key(*key)) {

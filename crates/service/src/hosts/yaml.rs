@@ -1,21 +1,22 @@
-//! Edits of YAML texts: whole lines of block mappings, and nothing else. What is written another way is not edited.
+//! Edits of YAML texts: whole lines of block mappings. Mappings in any other style are not edited.
 
 use std::ops::Range;
 
 use deft_wire::model::Object;
 use serde_json::Value;
 
-/// The indentation of a list that shows none.
+/// Indentation for a list that has none.
 const UNIT: usize = 2;
 
 /// A key of a block mapping with the lines that belong to it.
 struct Block {
     lines: Range<usize>,
-    /// What stands behind the key on its line, without a comment.
+    /// The text after the key on its line, without a comment.
     value: String,
 }
 
-/// Puts an entry into the mapping below a key; both are made if they are missing.
+/// Adds or replaces the entry `name` in the mapping below `key`; creates the mapping if it is missing.
+/// Returns `None` if the text cannot be edited.
 pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<String> {
     let mut lines = lines(text);
     let Some(list) = find(&lines, 0..lines.len(), 0, key) else {
@@ -40,7 +41,7 @@ pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<S
     Some(joined(&lines))
 }
 
-/// Removes an entry from the mapping below a key.
+/// Removes the entry `name` from the mapping below `key`. Returns `None` if it is not found.
 pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
     let mut lines = lines(text);
     let list = find(&lines, 0..lines.len(), 0, key)?;
@@ -55,7 +56,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
     Some(joined(&lines))
 }
 
-/// The entry for a person who adds it by hand.
+/// Formats the entry for a person who adds it by hand.
 pub(super) fn snippet(key: &str, name: &str, entry: &Object) -> String {
     let entry = entry_lines(name, entry, UNIT).join("\n");
     format!("{key}:\n{entry}\n")
@@ -69,7 +70,7 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A key at an indentation, within some lines.
+/// Finds `key` at the indentation `indent` in the lines `within`.
 fn find(lines: &[String], within: Range<usize>, indent: usize, key: &str) -> Option<Block> {
     let mut at = within.clone();
     let start =
@@ -79,7 +80,7 @@ fn find(lines: &[String], within: Range<usize>, indent: usize, key: &str) -> Opt
         match indent_at(line) {
             Some(found) if found <= indent => break,
             Some(_) => end = at + 1,
-            // Blank lines and comments belong to what follows them.
+            // Blank lines and comments belong to the next key.
             None => {}
         }
     }
@@ -89,7 +90,8 @@ fn find(lines: &[String], within: Range<usize>, indent: usize, key: &str) -> Opt
     })
 }
 
-/// What follows a key on its line.
+/// Returns the text after `key` if `line` begins with it, without a comment. `None` if the line has another
+/// key.
 fn value(line: &str, key: &str) -> Option<String> {
     let line = line.trim();
     let rest = [key.to_owned(), format!("\"{key}\""), format!("'{key}'")]
@@ -100,7 +102,7 @@ fn value(line: &str, key: &str) -> Option<String> {
     is_end.then(|| rest.trim().to_owned())
 }
 
-/// The blanks in front of a line; none if it is blank or a comment.
+/// Returns the indentation of a line, or `None` if it is blank or a comment.
 fn indent_at(line: &str) -> Option<usize> {
     let content = line.trim_start_matches(' ');
     let is_content = !content.trim().is_empty() && !content.starts_with('#');
@@ -112,7 +114,7 @@ fn child_indent(lines: &[String], list: &Block) -> Option<usize> {
     below.iter().find_map(|line| indent_at(line))
 }
 
-/// Strings are written as in JSON, which YAML reads the same way.
+/// Formats an entry as lines. Strings are written as in JSON, which YAML reads the same way.
 fn entry_lines(name: &str, entry: &Object, indent: usize) -> Vec<String> {
     let pad = " ".repeat(indent);
     let mut lines = vec![format!("{pad}{name}:")];

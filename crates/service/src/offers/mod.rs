@@ -1,6 +1,7 @@
-//! What deft offers to other programs: its own tools, and its skills as tools, prompts and folders of files.
+//! The tools and skills that deft offers to other programs: its own tools, and its skills as tools, prompts
+//! and folders of files.
 //!
-//! Everything here is about an engine that stays open. Not here: the protocol in which it is offered.
+//! All functions need an engine that stays open. Not here: the protocol that clients use.
 
 mod package;
 mod tool;
@@ -24,10 +25,10 @@ use crate::commands::refusal;
 use crate::runs::StartRun;
 use crate::skills::skill_inputs;
 
-/// The cause of runs that other programs ask for by these offers, as records name it.
+/// The recorded cause of runs that other programs start through these offers.
 pub const CAUSE: &str = "mcp";
 
-/// All skills at one instant.
+/// A snapshot of all skills.
 #[derive(Clone)]
 pub struct SkillOffers {
     set: Arc<SkillSet>,
@@ -36,34 +37,34 @@ pub struct SkillOffers {
 /// A skill as other programs see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedSkill {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Its name as written.
+    /// The name as written.
     pub name: String,
-    /// What it is for, in a line.
+    /// A one-line description.
     pub description: String,
-    /// How it runs.
+    /// The tier.
     pub tier: Tier,
-    /// What it takes.
+    /// The inputs.
     pub inputs: Vec<OfferedInput>,
-    /// Whether it asks to be a tool of its own.
+    /// Whether the skill file asks for a separate tool for this skill.
     pub is_exposed: bool,
-    /// Whether it asks not to be offered to models.
+    /// Whether the skill file asks not to be offered to models.
     pub is_hidden: bool,
-    /// What repeating it would do, if it says so.
+    /// The effects of running it, if the skill file declares them.
     pub effects: Option<Effects>,
 }
 
-/// What a request to run a skill leads to.
+/// The result of a request to run a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkillRequest {
-    /// A run.
+    /// A run to start.
     Run(StartRun),
-    /// The page of the skill, because help was asked for.
+    /// The page of the skill, because the request asked for help.
     Page(String),
 }
 
-/// The skills that are there now. It costs little as long as nothing has changed.
+/// Returns the current skills. This is cheap as long as they have not changed.
 pub fn skills(app: &App) -> SkillOffers {
     SkillOffers {
         set: app.block_on(app.engine.library().all_skills()),
@@ -75,7 +76,7 @@ impl SkillOffers {
         Self { set }
     }
 
-    /// Whether nothing has changed between the two. Sets that were read at the same time may be two.
+    /// Whether both have the same skills. Two sets may be equal even if they are different objects.
     pub fn is_same(&self, other: &Self) -> bool {
         let same = || self.revisions() == other.revisions() && self.list() == other.list();
         Arc::ptr_eq(&self.set, &other.set) || same()
@@ -90,7 +91,7 @@ impl SkillOffers {
         all
     }
 
-    /// The skills that are switched on, by id.
+    /// Returns the enabled skills, sorted by id.
     pub fn list(&self) -> Vec<OfferedSkill> {
         let skills = self.set.all.skills().map(|loaded| &loaded.skill);
         let mut skills: Vec<_> = skills
@@ -101,23 +102,23 @@ impl SkillOffers {
         skills
     }
 
-    /// A skill that is switched on, by its id.
+    /// Returns the enabled skill `id`.
     pub fn find(&self, id: &str) -> Option<OfferedSkill> {
         self.enabled(id).map(offered)
     }
 
-    /// The id of the skill that a name means.
+    /// Returns the id of the skill called `name`.
     pub fn resolve(&self, name: &str) -> Option<String> {
         let loaded = self.set.all.find(name)?;
         Some(loaded.skill.id.to_string())
     }
 
-    /// The text of a skill, as an assistant gets it.
+    /// Returns the text of a skill as an assistant gets it.
     pub fn text(&self, id: &str) -> Option<String> {
         self.enabled(id).map(render::manual)
     }
 
-    /// The tool `skill`; none if no skill can be loaded.
+    /// Returns the tool `skill`; `None` if no skill can be loaded.
     pub fn loading_tool(&self) -> Option<SkillTool> {
         let tool = skill_tool(&self.set.all)?;
         Some(SkillTool {
@@ -127,7 +128,7 @@ impl SkillOffers {
         })
     }
 
-    /// What running a skill with these inputs means.
+    /// Interprets a request to run a skill with the given inputs.
     pub fn request(&self, app: &App, name: &str, inputs: Object) -> Done<SkillRequest> {
         let start = |skill: &str, inputs: Object| {
             SkillRequest::Run(StartRun {
@@ -138,7 +139,7 @@ impl SkillOffers {
                 origin: RunOrigin::default(),
             })
         };
-        // A record may also be meant by its number, which the engine knows.
+        // `name` may also be the number of a record, which the engine resolves.
         if self.set.all.find(name).is_none() {
             return Ok(start(name, inputs));
         }

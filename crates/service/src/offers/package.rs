@@ -1,7 +1,7 @@
 //! Skills as folders of files, for hosts that load skills themselves.
 //!
-//! Only skills of the open format are published, as they are on disk: a host compares what it reads with the sizes
-//! and digests of the list.
+//! Only skills of the open format are published, as they are on disk: hosts compare the files they read with
+//! the sizes and digests in the list.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use deft_registry::{LoadedSkill, MAX_FILE_BYTES, read_regular, sha256};
 
 use super::SkillOffers;
 
-/// The most files of one skill.
+/// Maximum number of files of one skill.
 const MAX_PACKAGE_FILES: usize = 512;
 
-/// The most bytes of one skill, all files together.
+/// Maximum total size of the files of one skill, in bytes.
 const MAX_PACKAGE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The file that defines a skill.
@@ -22,27 +22,27 @@ const SKILL_MD: &str = "SKILL.md";
 /// A skill with its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillPackage {
-    /// Its name, which is also the name of its folder.
+    /// The name, which is also the name of the folder.
     pub name: String,
-    /// The frontmatter of its `SKILL.md`, as written.
+    /// The frontmatter of `SKILL.md`, as written.
     pub frontmatter: Object,
-    /// All of its files; `SKILL.md` is the first.
+    /// All files; `SKILL.md` is the first.
     pub files: Vec<PackageFile>,
 }
 
-/// One file of a skill.
+/// A file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageFile {
-    /// Its path from the folder of the skill, with `/` between parts.
+    /// The path relative to the skill's folder, with `/` as separator.
     pub path: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The SHA-256 of its content, in hexadecimal digits.
+    /// The SHA-256 of the content, in hexadecimal digits.
     pub sha256: String,
 }
 
 impl SkillOffers {
-    /// The names of the skills that may be published as files.
+    /// Returns the names of the skills that may be published as files, sorted.
     pub fn package_names(&self) -> Vec<String> {
         let skills = self.set.all.skills().filter(|loaded| may_publish(loaded));
         let mut names: Vec<String> = skills.map(|loaded| loaded.skill.id.to_string()).collect();
@@ -50,7 +50,7 @@ impl SkillOffers {
         names
     }
 
-    /// A skill with its files as they are on disk now; none if it cannot be published.
+    /// Returns a skill with its current files on disk; `None` if it cannot be published.
     pub fn package(&self, name: &str) -> Option<SkillPackage> {
         let loaded = self.set.all.skill(name)?;
         if !may_publish(loaded) {
@@ -59,14 +59,14 @@ impl SkillOffers {
         package(loaded)
     }
 
-    /// One file of a skill, with its path and its content. `is_meant` is asked with the path of each file.
+    /// Returns the path and content of the first file of a skill whose path satisfies `is_meant`.
     pub fn package_file(
         &self,
         name: &str,
         is_meant: impl Fn(&str) -> bool,
     ) -> Option<(String, Vec<u8>)> {
         let loaded = self.set.all.skill(name).filter(|it| may_publish(it))?;
-        // Only listed paths are read: they have no `..`, and no link leads out of the folder.
+        // Only listed paths are read: they contain no `..`, and no link leads out of the folder.
         let siblings = loaded.siblings.iter().map(|file| file.path.as_str());
         let path = siblings.chain([SKILL_MD]).find(|path| is_meant(path))?;
         let folder = loaded.path.parent()?;
@@ -75,8 +75,8 @@ impl SkillOffers {
     }
 }
 
-/// Whether a host can be given the files of a skill: its name must be that of the open format, since it is a part of
-/// addresses, and its file must say the name too.
+/// Whether the files of a skill may be published. Its name must follow the rules of the open format, because
+/// it becomes part of addresses, and its file must declare that name.
 fn may_publish(loaded: &LoadedSkill) -> bool {
     let skill = &loaded.skill;
     let defines = loaded.path.file_name().is_some_and(|name| name == SKILL_MD);
@@ -87,7 +87,7 @@ fn may_publish(loaded: &LoadedSkill) -> bool {
         && is_plain_name(&skill.name)
 }
 
-/// Lower-case letters, digits and single hyphens between them.
+/// Whether `name` has only lower-case letters, digits and single hyphens between them.
 fn is_plain_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let parts = || name.split('-');
@@ -104,7 +104,7 @@ fn package(loaded: &LoadedSkill) -> Option<SkillPackage> {
     let mut files = vec![file(SKILL_MD, &content)];
     let mut total = content.len() as u64;
     for sibling in &loaded.siblings {
-        // The list is of what is on disk now: the skill may have been loaded before an edit.
+        // Uses the content on disk: the file may have changed since the skill was loaded.
         let content = read_regular(&folder.join(&sibling.path), MAX_PACKAGE_BYTES).ok()?;
         total += content.len() as u64;
         if total > MAX_PACKAGE_BYTES {

@@ -1,4 +1,4 @@
-//! deft's own tools, as other programs are offered them.
+//! deft's own tools, as offered to other programs.
 
 use deft_engine::is_own_tool;
 use deft_tools::ToolInfo;
@@ -8,26 +8,26 @@ use serde_json::Value;
 
 use crate::app::App;
 
-/// A tool with everything that a client needs to call it.
+/// A tool with everything a client needs to call it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedTool {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub input_schema: SchemaDocument,
-    /// What it says about its behaviour.
+    /// Hints about the tool's behaviour.
     pub annotations: ToolAnnotations,
 }
 
-/// The overview of all tools, which is built in.
+/// The built-in tool that lists all tools.
 const CATALOG: &str = "get_tool_catalog";
 
-/// Tools that add something and change nothing that is there.
+/// Tools that only add things and change nothing that exists.
 const ADDING: [&str; 3] = ["memory_store_skill", "fact_save", "queue_task"];
 
-/// deft's own tools, by name.
+/// Returns deft's own tools, sorted by name.
 pub fn own_tools(app: &App) -> Vec<OfferedTool> {
     let tools = app.engine.router().list().into_iter();
     let mut tools: Vec<OfferedTool> = tools.filter(is_offered).map(offered).collect();
@@ -43,7 +43,7 @@ fn is_offered(tool: &ToolInfo) -> bool {
 fn offered(tool: ToolInfo) -> OfferedTool {
     let given = tool.annotations;
     let reads = given.read_only_hint == Some(true);
-    // The router does not know which of them destroy something.
+    // The router does not know which tools are destructive, so writing tools count as destructive.
     let destructive = !reads && !ADDING.contains(&tool.name.as_str());
     OfferedTool {
         description: tool.description,

@@ -1,6 +1,6 @@
-//! What MCP servers behind deft offer to clients of deft's own MCP server, and requests that are passed on to them.
+//! Re-exports MCP servers behind deft to clients of deft's own MCP server, and relays their requests.
 //!
-//! Everything here is about an engine that stays open. Not here: the protocol towards the client.
+//! All functions need an engine that stays open. Not here: the protocol between deft and the client.
 
 mod seal;
 
@@ -19,7 +19,7 @@ use tokio::sync::broadcast;
 use crate::app::App;
 use crate::offers::{self, SkillOffers};
 
-/// The tools that control runs and questions, which are no tools of the router.
+/// The tools that control runs and approvals. They are not tools of the router.
 pub const CONTROL_TOOLS: [&str; 5] = [
     "run_list",
     "run_show",
@@ -28,15 +28,15 @@ pub const CONTROL_TOOLS: [&str; 5] = [
     "approval_answer",
 ];
 
-/// Beginnings of the addresses of deft's own resources.
+/// Prefixes of the addresses of deft's own resources.
 const OWN_ADDRESSES: [&str; 2] = ["skill://", "deft://"];
 
-/// Whether any server is offered to clients.
+/// Whether any server is re-exported to clients.
 pub fn is_used(app: &App) -> bool {
     app.engine.router().reexports()
 }
 
-/// What servers offer now. It costs little as long as nothing has changed.
+/// Returns the current offers of re-exported servers. This is cheap as long as they have not changed.
 pub async fn offers(app: &App) -> Vec<Arc<Offers>> {
     if is_used(app) {
         app.engine.router().offers().await
@@ -45,7 +45,7 @@ pub async fn offers(app: &App) -> Vec<Arc<Offers>> {
     }
 }
 
-/// The names under which clients find it; those of deft itself come first.
+/// Assigns the names under which clients see the offers of servers; deft's own names have precedence.
 pub fn exports(app: &App, skills: &SkillOffers, offers: &[Arc<Offers>]) -> Exports {
     let skills = skills.list();
     let own = offers::own_tools(app).into_iter().map(|tool| tool.name);
@@ -63,29 +63,29 @@ pub fn exports(app: &App, skills: &SkillOffers, offers: &[Arc<Offers>]) -> Expor
     Exports::new(offers, &names)
 }
 
-/// What servers offer and clients cannot reach.
+/// Returns the offers of servers that clients cannot reach because of a name clash.
 pub(crate) async fn clashes(app: &App) -> Vec<Clash> {
     let offers = offers(app).await;
     let skills = SkillOffers::new(app.engine.library().all_skills().await);
     exports(app, &skills, &offers).clashes
 }
 
-/// Passes a request on. Must be called inside a runtime.
+/// Relays a request. Must be called inside a runtime.
 pub fn start(app: &App, request: RelayRequest) -> RelayCall {
     app.engine.router().relay(request)
 }
 
-/// The changes that servers announce.
+/// Subscribes to the changes that servers announce.
 pub fn news(app: &App) -> broadcast::Receiver<News> {
     app.engine.router().news()
 }
 
-/// Follows a resource of a server for one more client.
+/// Subscribes one more client to a resource of a server.
 pub async fn subscribe(app: &App, server: &str, uri: &str) -> Result<(), RelayError> {
     app.engine.router().subscribe(server, uri).await
 }
 
-/// The opposite.
+/// Removes the subscription of one client to a resource of a server.
 pub async fn unsubscribe(app: &App, server: &str, uri: &str) {
     app.engine.router().unsubscribe(server, uri).await;
 }

@@ -1,13 +1,13 @@
-//! A seal on what a client keeps for deft between two requests: what was changed, or was given out for something else,
-//! is refused.
+//! Signs text that a client stores for deft between two requests. Text that was changed, or was issued for
+//! another purpose, is rejected.
 
 use ring::hmac::{self, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
 
-/// How many letters the seal has.
+/// Length of the signature, in hexadecimal digits.
 const LENGTH: usize = 64;
 
-/// A key that lives as long as the process.
+/// A signing key that lives as long as the process.
 pub struct Seal {
     key: Option<Key>,
 }
@@ -15,20 +15,20 @@ pub struct Seal {
 impl Default for Seal {
     fn default() -> Self {
         Self {
-            // Without randomness nothing can be sealed, and nothing sealed is accepted.
+            // Without randomness, signing and verification always fail.
             key: Key::generate(HMAC_SHA256, &SystemRandom::new()).ok(),
         }
     }
 }
 
 impl Seal {
-    /// The text with a seal that holds for `purpose` only.
+    /// Returns `text` with a signature that is valid for `purpose` only.
     pub fn close(&self, purpose: &str, text: &str) -> Option<String> {
         let tag = hmac::sign(self.key.as_ref()?, &content(purpose, text));
         Some(format!("{}{text}", hex(tag.as_ref())))
     }
 
-    /// The text, if the seal is whole.
+    /// Returns the text if its signature is valid for `purpose`.
     pub fn open<'a>(&self, purpose: &str, sealed: &'a str) -> Option<&'a str> {
         let (tag, text) = sealed.split_at_checked(LENGTH)?;
         let tag = unhex(tag)?;
@@ -37,7 +37,7 @@ impl Seal {
     }
 }
 
-/// The length keeps a purpose and a text from running into each other.
+/// The length prefix keeps different pairs of purpose and text from having the same content.
 fn content(purpose: &str, text: &str) -> Vec<u8> {
     format!("{}:{purpose}{text}", purpose.len()).into_bytes()
 }

@@ -1,4 +1,4 @@
-//! A run that this process drives: its progress as a stream, its questions to a person, and its end.
+//! A run driven by this process: its progress as a stream, its questions to a person, and its end.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -24,22 +24,22 @@ use crate::store;
 pub enum RunWork {
     /// A new run.
     Start(StartRun),
-    /// A run that waits, failed or was interrupted continues.
+    /// Continue a run that waits, failed or was interrupted.
     Resume {
-        /// Its id or the beginning of it.
+        /// The id or a prefix of it.
         id: String,
-        /// Who asks for it, as the record says.
+        /// Who asks for it, for the record.
         by: String,
-        /// Continue with the pinned revision even when the skill has changed since.
+        /// Continue with the pinned revision even if the skill has changed since.
         old_revision: bool,
     },
-    /// A run is made again.
+    /// Run again with the same inputs.
     Rerun {
-        /// Its id or the beginning of it.
+        /// The id or a prefix of it.
         id: String,
-        /// The step to begin with; results of earlier steps are reused.
+        /// The first step to run; results of earlier steps are reused.
         from: Option<String>,
-        /// The request that asks for it.
+        /// The request that asks for the run.
         origin: RunOrigin,
     },
 }
@@ -47,13 +47,13 @@ pub enum RunWork {
 /// Who answers the questions of a run.
 #[derive(Clone, Default)]
 pub struct Answers {
-    /// A person who can be asked at once.
+    /// A person who can be asked immediately.
     pub asker: Option<Arc<dyn Asker>>,
-    /// Questions are answered with yes; the record names this as the reason.
+    /// Answers all questions with yes; the record names this as the reason.
     pub assume_yes: Option<String>,
 }
 
-/// A run while it is driven.
+/// A run that is being driven.
 pub struct Drive {
     engine: Engine,
     work: Work,
@@ -62,16 +62,16 @@ pub struct Drive {
     ended: Option<Admission>,
 }
 
-/// The next thing that a drive says.
+/// The next item of the stream of a [`Drive`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
-    /// Something changed.
+    /// A change in the run.
     Progress(Progress),
-    /// The run is over, or waits for something else than this process.
+    /// The run is over, or waits for something outside this process.
     Ended(DrivenRun),
 }
 
-/// A run as a drive left it. It may be deleted meanwhile; what the drive knew of it stays.
+/// The run at the end of a drive. The run may have been deleted since; this is the state known to the drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrivenRun {
     row: Box<RunRow>,
@@ -79,29 +79,29 @@ pub struct DrivenRun {
 }
 
 impl DrivenRun {
-    /// The run.
+    /// Returns the id of the run.
     pub fn id(&self) -> &RunId {
         &self.row.id
     }
 
-    /// Whether a run with the same key was there already, so that nothing was run.
+    /// Whether a run with the same key already existed, so that nothing was run.
     pub fn is_existing(&self) -> bool {
         self.existing
     }
 
-    /// The run with its steps.
+    /// Returns the run with its steps.
     pub fn detail(&self, app: &App) -> Done<RunDetail> {
         detail_of(app, &self.row)
     }
 }
 
-/// Prepares to drive a run. It begins with the first call of [`Drive::next`].
+/// Prepares to drive a run, which starts with the first call of [`Drive::next`].
 pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
     Drive::new(app, answers, |attention| future(app, work, attention))
 }
 
-/// Prepares to drive a run on that is stored and that no living process drives; none if it is over. One that failed is
-/// over too.
+/// Prepares to continue a stored run that no living process drives. Returns `None` if the run is over,
+/// including runs that failed.
 pub fn drive_on(app: &App, id: &str, by: &str) -> Done<Option<Drive>> {
     let row = find_row(app, id)?;
     if row.status == RunStatus::Done {
@@ -117,10 +117,10 @@ pub fn drive_on(app: &App, id: &str, by: &str) -> Done<Option<Drive>> {
     drive.map(Some)
 }
 
-/// How often to look whether a run is stored.
+/// Interval between checks whether a run is stored.
 const ADMITTED: Duration = Duration::from_millis(2);
 
-/// Continues a run or makes it again in the background of this daemon. Returns as soon as the run is stored.
+/// Resumes or reruns a run in the background of this daemon. Returns as soon as the run is stored.
 pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
     let admitted = Arc::new(OnceLock::new());
     let attention = Attention {
@@ -150,7 +150,7 @@ pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
     })
 }
 
-/// Waits until a run is over or asks a person, at most so long.
+/// Waits until a run is over or asks a person, for at most `at_most`.
 pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
     let mut events = app.engine.subscribe();
     let deadline = tokio::time::Instant::now() + at_most;
@@ -173,10 +173,10 @@ pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
     }
 }
 
-/// How long to wait for an event; another process may drive the run.
+/// Maximum wait for an event of this process before the store is checked; another process may drive the run.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Waits for the next event of a run; false once the time is up.
+/// Waits for the next event of a run. Returns false after the deadline.
 async fn news(
     events: &mut Receiver<Arc<PublishedEvent>>,
     run: &RunId,
@@ -194,7 +194,7 @@ async fn news(
     tokio::time::Instant::now() < deadline
 }
 
-/// Whether a run may be over or wait for a person after this event.
+/// Whether the run may be over or waiting for a person after this event.
 fn may_stop(event: &Event) -> bool {
     !matches!(
         event,
@@ -249,15 +249,15 @@ impl Drive {
         })
     }
 
-    /// The run, once it is stored.
+    /// Returns the id of the run, once it is stored.
     pub fn run(&self) -> Option<&RunId> {
         self.admitted.get()
     }
 
-    /// Waits for the next change. A caller may drop the future and call again; nothing is lost.
+    /// Waits for the next change. The future may be dropped and `next` called again; no change is lost.
     pub async fn next(&mut self) -> Done<Update> {
         loop {
-            // Other runs of this process are heard too.
+            // The channel also has events of other runs of this process.
             let admitted = self.admitted.get();
             let own = |event: &Arc<PublishedEvent>| admitted == Some(&event.run);
             if let Some(ended) = &self.ended {
@@ -289,7 +289,7 @@ impl Drive {
         }
     }
 
-    /// Asks the run to stop. It ends as soon as that is safe.
+    /// Requests cancellation. The run ends as soon as that is safe.
     pub async fn cancel(&self, by: &str) -> Done<()> {
         let Some(run) = self.run() else {
             return Ok(());
@@ -298,7 +298,7 @@ impl Drive {
         asked.map(drop).map_err(|error| app::failure(&error))
     }
 
-    /// The run as it stands now, for a caller that stops driving; none if it has not begun.
+    /// Stops driving and returns the current state of the run; `None` if it has not begun.
     pub async fn leave(self) -> Done<Option<DrivenRun>> {
         let Some(run) = self.run() else {
             return Ok(None);

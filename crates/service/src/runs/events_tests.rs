@@ -1,11 +1,11 @@
-//! Real events against their schema and their types.
+//! Validates stored events against their public schema and types.
 
 use deft_engine::PublishedEvent;
 use deft_wire::event::EventView;
 use deft_wire::event_schema;
 use serde_json::{Value, json};
 
-/// Events as they are stored: one of every form that has a public face.
+/// Stored events: one of every form that is public.
 fn stored() -> Vec<Value> {
     let failure = json!({"class": "network", "message": "gone"});
     let begun = |path: &str, attempt: u32, call: Value| json!({"begun": {"path": path, "attempt": attempt, "call": call, "effects": "once"}});
@@ -55,7 +55,7 @@ fn stored() -> Vec<Value> {
     ]
 }
 
-/// Events of agents as they are stored: one of every form that has a public face.
+/// Stored events of agents: one of every form that is public.
 fn stored_by_agents() -> Vec<Value> {
     let failure = json!({"class": "network", "message": "gone"});
     let setup = json!({"agent": "main", "model": "m", "mode": "tools", "system": [], "task": "do it",
@@ -120,7 +120,7 @@ fn public_events_fit_the_schema() {
     let unseen: Vec<&str> = names
         .filter(|name| !seen.iter().any(|seen| seen == name))
         .collect();
-    // These are not events of a run, or come with later parts.
+    // These are not events of a run, or belong to future parts.
     assert_eq!(unseen, ["notice_sent", "notice_failed", "resync"]);
 }
 

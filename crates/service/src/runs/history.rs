@@ -1,4 +1,4 @@
-//! Runs that are stored: lists, details, events, and what may be done to them from outside.
+//! Stored runs: lists, details and events, and commands that cancel, export or delete them.
 
 use deft_engine::{CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL};
 use deft_model::RunId;
@@ -16,20 +16,20 @@ use crate::skills::SkillCatalog;
 use crate::workspace::Workspace;
 use crate::{ids, store, time, trash};
 
-/// Which runs to list.
+/// A query for runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunQuery {
-    /// Of this skill.
+    /// Runs of this skill.
     pub skill: Option<String>,
-    /// In this state.
+    /// Runs in this state.
     pub status: Option<RunStatus>,
-    /// With this outcome.
+    /// Runs with this outcome.
     pub outcome: Option<Outcome>,
-    /// Also answers of chats, which are runs of one skill; that skill by its name lists them too.
+    /// Include answers of chats, which are runs of one skill. Querying that skill by its name lists them too.
     pub chats: bool,
 }
 
-/// The runs that a query asks for, newest first.
+/// The runs that match a query, newest first, in pages.
 pub struct RunPages<'a> {
     app: &'a App,
     filter: RunFilter,
@@ -53,8 +53,7 @@ pub fn list(app: &App, query: RunQuery) -> RunPages<'_> {
     }
 }
 
-/// Refuses the name of a skill that neither the home nor a run has. A skill that was deleted still has
-/// its runs.
+/// Fails if neither the home nor any run has the skill. A deleted skill still has its runs.
 pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
     let filter = RunFilter {
         skill: Some(skill.to_owned()),
@@ -73,18 +72,18 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
 }
 
 impl RunPages<'_> {
-    /// The same list behind the page that a cursor ended.
+    /// Continues after the page that returned `cursor`.
     pub fn behind(mut self, cursor: &str) -> Done<Self> {
         self.end = Some(PageEnd(read_cursor(cursor)?));
         Ok(self)
     }
 
-    /// Where the last page ended.
+    /// Returns the cursor of the last page.
     pub fn cursor(&self) -> Option<String> {
         self.end.map(|PageEnd(end)| end.to_string())
     }
 
-    /// The next runs, at most so many.
+    /// Returns the next page of at most `limit` runs.
     pub fn next(&mut self, limit: u32) -> Done<Vec<ListedRun>> {
         let filter = RunFilter {
             limit: Some(limit),
@@ -106,7 +105,7 @@ impl RunPages<'_> {
         listed.collect()
     }
 
-    /// How many runs there are in all.
+    /// Returns the total number of matching runs.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(self.filter.clone());
         self.app
@@ -115,7 +114,7 @@ impl RunPages<'_> {
     }
 }
 
-/// The place that a cursor names.
+/// Parses a cursor.
 pub(crate) fn read_cursor(cursor: &str) -> Done<i64> {
     let wrong = || {
         let message = format!("`{cursor}` is not a cursor");
@@ -129,12 +128,12 @@ pub fn find_id(app: &App, id: &str) -> Done<RunId> {
     Ok(find_row(app, id)?.id)
 }
 
-/// A run with its steps.
+/// Returns a run with its steps.
 pub fn detail(app: &App, id: &str) -> Done<RunDetail> {
     detail_of(app, &find_row(app, id)?)
 }
 
-/// The same, with whether the process that drove the run is gone.
+/// Like [`detail`], and also checks whether the process that drove the run is gone.
 pub fn show(app: &App, id: &str) -> Done<RunDetail> {
     let row = find_row(app, id)?;
     Ok(RunDetail {
@@ -148,42 +147,42 @@ pub(super) fn detail_of(app: &App, row: &RunRow) -> Done<RunDetail> {
         .map_err(|error| app::failure(&error))
 }
 
-/// All events of a run so far.
+/// Returns all events of a run so far.
 pub fn events(app: &App, id: &str) -> Done<Vec<EventView>> {
     Ok(EventStream::open(app, id)?.read_new()?.events)
 }
 
-/// The events of a run as they come; another process may be driving it.
+/// The events of a run as they are stored; another process may drive it.
 pub struct EventStream<'a> {
     app: &'a App,
     run: RunId,
     after: u64,
 }
 
-/// Some events of a run.
+/// A batch of events of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEvents {
     /// The events, oldest first.
     pub events: Vec<EventView>,
-    /// Whether the run is over, and so nothing follows.
+    /// Whether the run is over, so that no events follow.
     pub over: bool,
 }
 
 impl<'a> EventStream<'a> {
-    /// The stream of a run, named by its id or the beginning of it.
+    /// Opens the stream of a run, named by its id or a prefix of it.
     pub fn open(app: &'a App, id: &str) -> Done<Self> {
         let run = find_id(app, id)?;
         Ok(Self { app, run, after: 0 })
     }
 
-    /// The run.
+    /// Returns the id of the run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// The events since the last look.
+    /// Returns the events since the last call.
     pub fn read_new(&mut self) -> Done<NewEvents> {
-        // The row first: the event that ends the run is then among the events.
+        // Read the row before the events, so that they include the event that ended the run.
         let row = find_row(self.app, self.run.as_str())?;
         let found = self.app.engine.public_events(&row, self.after);
         let found = self.app.block_on(found);
@@ -196,18 +195,18 @@ impl<'a> EventStream<'a> {
     }
 }
 
-/// A run that was to be cancelled.
+/// The result of a request to cancel a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CancelResult {
-    /// It is over.
+    /// The run was cancelled.
     Now(RunView),
-    /// The process that drives it is asked to stop.
+    /// The process that drives the run was asked to stop.
     Asked(RunView),
-    /// It was over before.
+    /// The run was already over.
     Before(RunView),
 }
 
-/// Cancels a run. `by` is recorded as the one who asked.
+/// Cancels a run. `by` is recorded as the requester.
 pub fn cancel(app: &App, id: &str, by: &str) -> Done<CancelResult> {
     let row = find_row(app, id)?;
     let state = app.block_on(app.engine.cancel(&row.id, by));
@@ -223,7 +222,7 @@ pub fn cancel(app: &App, id: &str, by: &str) -> Done<CancelResult> {
     }
 }
 
-/// Everything that is stored of a run.
+/// Returns all stored data of a run.
 pub fn export(app: &App, id: &str) -> Done<RunArchive> {
     let row = find_row(app, id)?;
     app.block_on(app.engine.export(&row))
@@ -235,23 +234,23 @@ pub fn export(app: &App, id: &str) -> Done<RunArchive> {
 pub enum PruneMode {
     /// Nothing is deleted.
     DryRun,
-    /// They move to the trash.
+    /// Runs are moved to the trash.
     Trash,
-    /// They are gone for good.
+    /// Runs are deleted permanently.
     Forever,
 }
 
 /// Which runs are old enough to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PruneLimit {
-    /// Those that ended before a day or an instant.
+    /// Runs that ended before a day or an instant.
     Before(String),
-    /// Those that are older than a length of time, such as `30d`.
+    /// Runs older than a duration such as `30d`.
     OlderThan(String),
 }
 
 impl PruneLimit {
-    /// The instant before which runs must have ended. Days begin in this zone.
+    /// Returns the instant before which runs must have ended. Days begin at midnight in `zone`.
     pub fn instant(&self, zone: &TimeZone) -> Done<Timestamp> {
         match self {
             Self::Before(text) => time::parse_day_or_instant(text, zone),
@@ -266,7 +265,7 @@ impl PruneLimit {
     }
 }
 
-/// Deletes runs that ended before an instant, or only says which.
+/// Deletes the runs that ended before an instant, or only lists them.
 pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
     let dry_run = mode == PruneMode::DryRun;
     let prune = |only_count| {
@@ -278,7 +277,7 @@ pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> 
         Some(id) => find_row(app, id.as_str()).map(|row| row.finished_at),
         None => Ok(None),
     };
-    // They are in the order in which they began.
+    // The runs are sorted by their start.
     let (oldest, newest) = (ended(found.runs.first())?, ended(found.runs.last())?);
     if mode == PruneMode::Trash && !found.runs.is_empty() {
         app.block_on(trash::put_runs(&app.engine, app.home(), &found.runs))?;

@@ -1,4 +1,4 @@
-//! Runs: their history, their events, and control over them. `drive.rs` starts runs and continues them.
+//! Runs: their history, events and control. `drive.rs` starts and resumes runs.
 
 mod drive;
 #[cfg(test)]
@@ -32,12 +32,12 @@ use deft_wire::run::RunView;
 use crate::app::{self, App};
 use crate::ids;
 
-/// The run that an id, the beginning of one, or `last` means.
+/// Returns the run for an id, a prefix of an id, or `last`.
 fn find_row(app: &App, id: &str) -> Done<RunRow> {
     ids::find_run(app, id)
 }
 
-/// A run without its steps. Secrets are shown by name only.
+/// Returns a run without its steps. Secrets are shown by name only.
 pub(crate) fn view(row: &RunRow) -> Done<RunView> {
     deft_engine::run_view(row).map_err(|error| app::failure(&error))
 }

@@ -1,5 +1,5 @@
-//! Changes in a run that is driven here, for a person who watches: more than public events say,
-//! because a tree of steps shows how a failure is handled while it is handled.
+//! Changes in a run that this process drives, for display. They are more detailed than public events, because
+//! the tree of steps shows how failures are being handled.
 
 use std::time::Duration;
 
@@ -12,31 +12,31 @@ use serde_json::Value;
 
 use crate::shape::{mask_text, mask_value};
 
-/// A change at one place of a run. Texts name secrets only.
+/// A change in a part of a run. Texts contain secrets by name only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// The step; `outer/inner` inside a nested skill. A call of an agent is below its step.
+    /// The path of the step; `outer/inner` inside a nested skill. A call of an agent is below its step.
     pub path: String,
     /// The change.
     pub change: Change,
 }
 
-/// The change.
+/// A kind of change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// A step began.
     Began {
-        /// Which attempt it is, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// A step lets time pass.
+    /// A step sleeps.
     Waits {
-        /// Until then.
+        /// The end of the sleep.
         until: Timestamp,
     },
     /// A loop began.
     LoopBegan {
-        /// How many items it has.
+        /// The number of items.
         items: usize,
     },
     /// An item of the loop at this path ended.
@@ -45,37 +45,37 @@ pub enum Change {
     Retries {
         /// The error.
         error: String,
-        /// When it is tried again.
+        /// The time of the next attempt.
         at: Timestamp,
     },
-    /// A step cannot be done yet and waits.
+    /// A step cannot run yet and waits.
     Postponed {
         /// The reason for the wait.
         error: String,
     },
-    /// A step failed, and a tool is called that mends that.
+    /// A step failed, and a tool is called to heal it.
     Heals {
         /// The error.
         error: String,
         /// The tool.
         tool: String,
     },
-    /// The remedy ended.
+    /// The heal rule ended.
     Healed {
         /// Why it failed, if it did.
         error: Option<String>,
     },
-    /// The condition of a step was judged.
+    /// The condition of a step was evaluated.
     Judged,
-    /// The result of a step is checked.
+    /// The result of a step is being checked.
     Verifies,
     /// A step succeeded.
     Done {
         /// How long it took.
         took: Duration,
-        /// Whether its result is an earlier one.
+        /// Whether the result comes from the cache.
         cached: bool,
-        /// A warning for the person.
+        /// A warning for the user.
         warning: Option<String>,
     },
     /// A step failed, and the run continues.
@@ -88,14 +88,14 @@ pub enum Change {
         /// The error.
         error: String,
     },
-    /// A step was left out.
+    /// A step was skipped.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The result of a step comes from an earlier run.
     Reused,
-    /// A person is asked before a step.
+    /// A step asks a person for approval.
     Asked {
         /// The question.
         message: String,
@@ -109,14 +109,14 @@ pub enum Change {
     Called {
         /// The tool or skill.
         name: String,
-        /// Its arguments.
+        /// The arguments.
         args: Object,
     },
     /// An agent started another agent.
     Dispatched {
         /// The agent.
         agent: String,
-        /// Its task.
+        /// The task.
         mission: String,
     },
     /// A call of an agent ended.
@@ -135,13 +135,13 @@ pub enum Change {
     Refused {
         /// The tool.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Progress {
-    /// The change that an event shows; some events show none.
+    /// Converts an event into the change it shows; `None` if it shows none.
     pub(crate) fn read(published: &PublishedEvent) -> Option<Self> {
         let (path, change) = match &published.event {
             Event::Begun(begun) => {
@@ -190,7 +190,7 @@ impl Progress {
     }
 }
 
-/// A change of a step. Items of a loop and the outputs of a skill are not shown on their own.
+/// Returns a change of a step. Items of a loop and the outputs of a skill are not shown separately.
 fn at_step(path: &Path, change: Change) -> Option<Progress> {
     let shown = loop_of(path).is_none() && !path.is_outputs();
     shown.then(|| Progress {
@@ -199,7 +199,7 @@ fn at_step(path: &Path, change: Change) -> Option<Progress> {
     })
 }
 
-/// The path of the loop that an item belongs to.
+/// Returns the path of the loop that an item belongs to.
 fn loop_of(path: &Path) -> Option<&str> {
     let item = path.as_str().strip_suffix(']')?;
     item.rsplit_once('[').map(|(of, _)| of)
@@ -237,7 +237,7 @@ fn step_ended(ended: &CallEnd) -> Option<Progress> {
 }
 
 impl Change {
-    /// Whether nothing follows for an item after this.
+    /// Whether this is the last change of an item.
     fn ends_item(&self) -> bool {
         matches!(
             self,
@@ -259,7 +259,7 @@ fn closed(error: Option<&Failure>, ms: u64) -> Change {
     }
 }
 
-/// The work of an agent: a call has its place below the step, by turn and number.
+/// Converts an event of an agent. A call is placed below the step, by turn and number.
 fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
     let (turn, call, change) = match &event.what {
         EventKind::Called {
@@ -326,7 +326,7 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
 fn interpretation_change(how: Interpretation, name: &str, text: &str) -> Option<Change> {
     let name = name.to_owned();
     match how {
-        // What costs nothing is not worth a line.
+        // Results that cost nothing are not worth a line.
         Interpretation::Text | Interpretation::Made => None,
         Interpretation::Described => Some(Change::LookedUp { name }),
         Interpretation::Refused

@@ -1,4 +1,4 @@
-//! Stored events as progress.
+//! Conversion of stored events into progress.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Runs that programs ask a daemon for.
+//! Runs that programs start through a daemon.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,18 +21,18 @@ pub struct Runner {
     pool: Pool,
 }
 
-/// A run that is stored.
+/// A run that was stored.
 pub struct StartedRun {
     run: deft_scheduler::StartedRun,
     transcript: Option<Arc<Transcript>>,
 }
 
-/// Whether the caller of a run waits for its end.
+/// Whether the caller waits for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Until the run is over.
+    /// Wait until the run is over.
     ForEnd,
-    /// It wants to know that the run is stored.
+    /// Return as soon as the run is stored.
     No,
 }
 
@@ -41,7 +41,8 @@ impl Runner {
         Self { scheduler, pool }
     }
 
-    /// Stores a run, which begins at once if the daemon has a place for it. A caller may give up; the run goes on.
+    /// Stores a run, which starts immediately if the daemon has a free slot. Dropping the future does not
+    /// stop the run.
     pub async fn start(&self, start: StartRun, wait: Wait) -> Done<StartedRun> {
         let transcript: Option<Arc<Transcript>> = (wait == Wait::ForEnd).then(Arc::default);
         let kept = transcript.clone();
@@ -56,18 +57,18 @@ impl Runner {
 }
 
 impl StartedRun {
-    /// The run.
+    /// Returns the id of the run.
     pub fn id(&self) -> &RunId {
         &self.run.id
     }
 
-    /// Whether a run with the same key was there already, so that nothing was run.
+    /// Whether a run with the same key already existed, so that nothing was run.
     pub fn is_existing(&self) -> bool {
         self.run.existing
     }
 
-    /// Waits until the run is over or asks a person, at most so long. Returns the run if it was driven to its end here;
-    /// otherwise the store knows how it stands.
+    /// Waits until the run is over or asks a person, for at most `at_most`. Returns the run if this process
+    /// drove it to its end; otherwise read its state from the store.
     pub async fn wait(self, app: &App, at_most: Duration) -> Done<Option<RunDetail>> {
         let deadline = Instant::now() + at_most;
         if let Some(end) = self.run.end {

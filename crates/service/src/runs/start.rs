@@ -1,4 +1,4 @@
-//! Facts about a run before it begins: the steps of its skill, its inputs, its effects.
+//! Prepares runs: the steps of a skill, its inputs, and the admission of a run.
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use serde_json::Value;
 use super::{find_row, view};
 use crate::app::{self, App};
 
-/// The largest file with inputs.
+/// Maximum size of a file with inputs.
 const MAX_INPUTS: u64 = 64 * 1024 * 1024;
 
-/// A run that is asked for.
+/// A request to start a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StartRun {
     /// The skill, by id.
     pub skill: String,
-    /// Its inputs.
+    /// The inputs.
     pub inputs: Object,
-    /// Its cause, as the record names it.
+    /// The recorded cause.
     pub cause: String,
-    /// The same key never runs twice.
+    /// The key of the run; a key never runs twice.
     pub key: Option<String>,
-    /// The request that asks for it.
+    /// The request that asks for the run.
     pub origin: RunOrigin,
 }
 
-/// The program that started this one: its span, as the variables `TRACEPARENT` and `TRACESTATE` say.
+/// Returns the trace context of the parent process, from the variables `TRACEPARENT` and `TRACESTATE`.
 pub fn caller_origin() -> RunOrigin {
     let parent = env::text(env::TRACEPARENT).ok();
     let state = env::text(env::TRACESTATE).ok();
@@ -64,37 +64,37 @@ pub struct PreparedSkill(Arc<Plan>);
 /// An input of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputName<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// Whether the skill does not run without it.
+    /// Whether the input is required and has no default.
     pub needed: bool,
-    /// Whether it is true or false, so that its name alone switches it on.
+    /// Whether the input is boolean, so that its name alone sets it to true.
     pub is_switch: bool,
 }
 
 /// A step of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedStep {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Its work in a few words: the tool, `compute`, …
+    /// A short description: the tool, `compute`, …
     pub what: String,
-    /// How far it is already, in a run that continues.
+    /// Its status in a run that is resumed.
     pub status: StepStatus,
     /// How long it took, if it is over.
     pub took: Option<Duration>,
 }
 
-/// A skill that cannot be run.
+/// Why a skill cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrepareError {
-    /// Why.
+    /// The failure.
     pub failure: Failure,
-    /// The file that has to be mended, if that is the reason.
+    /// The skill file with the error, if that is the reason.
     pub broken_file: Option<PathBuf>,
 }
 
-/// Prepares a skill to run.
+/// Prepares a skill to be run.
 pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, PrepareError> {
     let plan = app.block_on(app.engine.plan(skill));
     plan.map(PreparedSkill).map_err(|error| PrepareError {
@@ -108,7 +108,7 @@ pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, PrepareError> {
 }
 
 impl PreparedSkill {
-    /// The inputs that the skill declares.
+    /// Returns the declared inputs of the skill.
     pub fn inputs(&self) -> impl Iterator<Item = InputName<'_>> {
         self.0.inputs().iter().map(|input| InputName {
             name: &input.name,
@@ -117,26 +117,26 @@ impl PreparedSkill {
         })
     }
 
-    /// The value of an input that a text on a command line means.
+    /// Parses a value from the command line for an input.
     pub fn read_input(&self, name: &str, text: &str) -> Value {
         deft_workflow::read_input(self.0.inputs(), name, text)
     }
 
-    /// The steps.
+    /// Returns the steps of the skill.
     pub fn steps(&self) -> Vec<PlannedStep> {
         steps(&self.0)
     }
 }
 
-/// The steps of the skill of a run, as it is now; none if the skill is gone.
+/// Returns the current steps of the skill of a run; empty if the skill is gone.
 pub fn planned_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
     let row = find_row(app, id)?;
     let plan = app.block_on(app.engine.plan(&row.skill));
     Ok(plan.map_or_else(|_| Vec::new(), |plan| steps(&plan)))
 }
 
-/// The same, with what is over already: a run that is resumed goes on behind it. A failed step is tried
-/// again.
+/// Like [`planned_steps`], with the status of the steps that are over: a resumed run continues after them. A
+/// failed step is tried again.
 pub fn remaining_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
     let detail = super::detail(app, id)?;
     let mut steps = planned_steps(app, id)?;
@@ -164,19 +164,19 @@ fn steps(plan: &Plan) -> Vec<PlannedStep> {
     steps.collect()
 }
 
-/// The steps that a run would take. Nothing is called.
+/// Returns the steps that a run would take. Nothing is called.
 pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
     app.block_on(app.engine.dry_run(skill, inputs))
         .map_err(|error| app::failure(&error))
 }
 
-/// Stores a run for a daemon.
+/// Stores a run for a daemon to drive.
 pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
     let cause = DETACHED.to_owned();
     admit(app, StartRun { cause, ..start })
 }
 
-/// Stores a run that is driven later, by this process or another one.
+/// Stores a run that this process or another one drives later.
 pub fn admit(app: &App, start: StartRun) -> Done<RunView> {
     let admitted = app.block_on(app.engine.admit(start.into()));
     view(admitted.map_err(|error| app::failure(&error))?.run())

@@ -1,7 +1,7 @@
-//! Gives skills a schedule, pauses it and takes it away, in words.
+//! Adds, pauses, resumes and removes schedules of skills; schedules are given in words.
 //!
-//! A skill of a file gets its schedule as an overlay in the store, as assistants change it: the file
-//! stays as it is, and `deft skills restore NAME` drops the overlay.
+//! A skill with a file gets its schedule as an overlay in the store, like other changes of assistants: the
+//! file does not change, and `deft skills restore NAME` removes the overlay.
 
 use deft_engine::{Error, StoredSkill};
 use deft_model::{DisabledReason, Object};
@@ -21,10 +21,10 @@ use crate::lock::Lock;
 use crate::trash;
 use crate::workspace::Workspace;
 
-/// The tool of reminders.
+/// The tool that reminders call.
 pub(crate) const NOTIFY: &str = "notify";
 
-/// Gives a skill a schedule, in place of the one that it has.
+/// Gives a skill a schedule, replacing the one it has.
 pub fn add(
     workspace: &Workspace,
     name: &str,
@@ -39,7 +39,7 @@ pub fn add(
     finish(app, &stored.row, ScheduleAction::Set)
 }
 
-/// Keeps a scheduled skill from firing.
+/// Disables a scheduled skill.
 pub fn pause(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     let skill = scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
@@ -48,7 +48,7 @@ pub fn pause(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     finish(app, &row, ScheduleAction::Paused)
 }
 
-/// Lets a scheduled skill fire again, and resets its failure count.
+/// Enables a scheduled skill and resets its failure count.
 pub fn resume(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     let skill = scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
@@ -57,7 +57,7 @@ pub fn resume(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     finish(app, &row, ScheduleAction::Resumed)
 }
 
-/// Takes the schedule from a skill. A reminder, which is nothing but its schedule, is deleted.
+/// Removes the schedule of a skill. A reminder is deleted, because it consists of its schedule only.
 pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     let skill = scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
@@ -79,14 +79,14 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
     finish(app, &stored.row, ScheduleAction::Removed)
 }
 
-/// The skill that a name means, if it has a schedule.
+/// Returns the id of the skill called `name`, if it has a schedule.
 fn scheduled(workspace: &Workspace, name: &str) -> Done<String> {
     let source = Source::open(workspace)?;
     let found = source.find(name, source.moment().now)?;
     Ok(found.timed.name)
 }
 
-/// Whether a record does nothing but tell people something.
+/// Whether a record only sends notices.
 fn is_reminder(record: &Object) -> bool {
     let plan = record.get("execution_plan").and_then(Value::as_array);
     let tells = |step: &Value| step.get("toolName").and_then(Value::as_str) == Some(NOTIFY);
@@ -104,7 +104,7 @@ fn update(app: &App, name: &str, changes: Value) -> Result<StoredSkill, Error> {
     app.block_on(app.engine.library().update_skill(&target, &changes))
 }
 
-/// The timing of a record, once the words are known to mean a time that lies ahead.
+/// Returns the trigger config of a record, after checking that the words mean a time in the future.
 pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done<Value> {
     let place = read_zone(app, zone)?;
     let when = parse_future(words, &place, Timestamp::now()).map_err(refused)?;
@@ -112,14 +112,14 @@ pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done
         (FireTime::Cron(_) | FireTime::At(_), Some(zone)) => {
             json!({"when": words, "timezone": zone})
         }
-        // A length of time has no zone.
+        // A duration has no zone.
         (FireTime::Minutes(_), _) | (FireTime::Cron(_) | FireTime::At(_), None) => {
             json!({"when": words})
         }
     })
 }
 
-/// The zone that a person names, or that of the home.
+/// Parses the given zone; `None` is the zone of the home.
 pub(crate) fn read_zone(app: &App, name: Option<&str>) -> Done<TimeZone> {
     match name {
         Some(name) => parse_zone(name).map_err(refused),

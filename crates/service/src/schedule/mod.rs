@@ -1,6 +1,6 @@
-//! When skills fire, and what would become of their slots.
+//! Lists, previews and simulates the schedules of skills.
 //!
-//! The maths is in `deft-schedule`; here are the skills that it is asked about.
+//! The calculations are in `deft-schedule`; this module finds the skills for them.
 
 mod change;
 mod simulate;
@@ -24,11 +24,11 @@ pub use change::{add, pause, remove, resume};
 pub use simulate::{SimulationRequest, SimulationResult, simulate};
 pub use slots::slots;
 
-/// Which fires are wanted.
+/// The requested fires.
 #[derive(Clone, Debug)]
 pub struct FiresRequest {
-    /// The instant after which; now when absent. Without an offset it is wall time in the zone of the
-    /// schedule.
+    /// The start of the search, exclusive; now if absent. Without an offset it is wall time in the zone of
+    /// the schedule.
     pub from: Option<String>,
     /// The number of fires.
     pub count: usize,
@@ -37,23 +37,23 @@ pub struct FiresRequest {
 /// The next fires of a schedule.
 #[derive(Clone, Debug)]
 pub struct UpcomingFires {
-    /// The document.
+    /// The result, for output as JSON.
     pub view: FiresView,
-    /// The fires of the document as instants.
+    /// The fires of `view` as instants.
     pub fires: Vec<Timestamp>,
-    /// The instant after which fires were wanted.
+    /// The start of the search, exclusive.
     pub from: Timestamp,
-    /// The same as text.
+    /// `from` as text.
     pub from_text: String,
     /// The zone of the schedule.
     pub zone: TimeZone,
     /// Whether the schedule fires once, at an instant.
     pub is_once: bool,
-    /// Why the skill does not fire.
+    /// Why the skill does not fire, if so.
     pub disabled: Option<DisabledReason>,
 }
 
-/// All skills with a schedule, the next one first.
+/// Lists all skills with a schedule, sorted by their next fire.
 pub fn list(workspace: &Workspace) -> Done<ScheduleList> {
     let source = Source::open(workspace)?;
     let now = source.moment().now;
@@ -62,7 +62,7 @@ pub fn list(workspace: &Workspace) -> Done<ScheduleList> {
         .into_iter()
         .map(|skill| (next_fire(&skill, now), skill))
         .collect();
-    // Skills without another fire come last.
+    // Skills without a next fire come last.
     found.sort_by_key(|(next, _)| (next.is_none(), *next));
     let schedules = found.iter().map(|(next, skill)| view(skill, *next, now));
     Ok(ScheduleList {
@@ -70,11 +70,11 @@ pub fn list(workspace: &Workspace) -> Done<ScheduleList> {
     })
 }
 
-/// The next fires of a skill.
+/// Returns the next fires of a skill.
 pub fn next(workspace: &Workspace, name: &str, request: &FiresRequest) -> Done<UpcomingFires> {
     let source = Source::open(workspace)?;
     let now = source.moment().now;
-    // Its zone is needed to read `from`.
+    // The skill's zone is needed to parse `from`.
     let zone = source.find(name, now)?.zone;
     let from = instant_or(request.from.as_deref(), &zone, now)?;
     let skill = source.find(name, from.min(now))?;
@@ -85,7 +85,7 @@ pub fn next(workspace: &Workspace, name: &str, request: &FiresRequest) -> Done<U
     Ok(upcoming)
 }
 
-/// When an expression would fire, in a zone that the caller names or in that of the home.
+/// Returns the next fires of a schedule expression, in `zone` or that of the home.
 pub fn preview(
     workspace: &Workspace,
     expression: &str,
@@ -103,7 +103,7 @@ pub fn preview(
     Ok(upcoming(&schedule, moment.zone, from, request.count))
 }
 
-/// A zone that the caller names needs no home, and no configuration that is in order.
+/// With an explicit zone, neither a home nor a valid configuration is needed.
 fn preview_moment(workspace: &Workspace, zone: Option<&str>) -> Done<Moment> {
     let Some(name) = zone else {
         return workspace.home_to_read().map(|home| home.moment());
@@ -133,7 +133,7 @@ fn upcoming(schedule: &Schedule, zone: TimeZone, from: Timestamp, count: usize) 
     }
 }
 
-/// A disabled skill has no next fire, and slots before the end of a backoff bring none.
+/// Returns the next fire of a skill. A disabled skill has none, and slots during backoff do not fire.
 fn next_fire(skill: &ScheduledSkill, now: Timestamp) -> Option<Timestamp> {
     if skill.disabled.is_some() {
         return None;
@@ -146,7 +146,7 @@ fn next_fire(skill: &ScheduledSkill, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// The first slot that is not earlier.
+/// Returns the first slot at or after `at`.
 fn first_from(schedule: &Schedule, at: Timestamp) -> Option<Timestamp> {
     let before = at.checked_sub(SignedDuration::from_nanos(1)).ok()?;
     schedule.next_after(before)
@@ -170,7 +170,7 @@ fn view(skill: &ScheduledSkill, next: Option<Timestamp>, now: Timestamp) -> Sche
     }
 }
 
-/// An instant as text; without an offset it is wall time in `zone`.
+/// Parses an instant; without an offset it is wall time in `zone`.
 fn instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
     deft_schedule::parse_at(text, zone).map_err(refused)
 }

@@ -1,4 +1,4 @@
-//! The simulated outcome of all slots in a period.
+//! Simulates all slots in a period.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,32 +13,32 @@ use super::source::{ScheduledSkill, Source};
 use super::{instant, instant_or};
 use crate::workspace::Workspace;
 
-/// The most rows of one answer: more would use up the memory, and a person cannot read them.
+/// Maximum number of rows in one result: more would need too much memory and is too long to read.
 const MAX_ROWS: usize = 1_000_000;
 
-/// Which period, and which skills.
+/// The period and the skills of a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct SimulationRequest {
-    /// The start; now when absent.
+    /// The start; now if absent.
     pub from: Option<String>,
-    /// The end; a day after the start when absent.
+    /// The end; a day after the start if absent.
     pub to: Option<String>,
     /// Periods during which the machine is down, each as `START..END`.
     pub down: Vec<String>,
-    /// The skills, even if they are disabled; all enabled ones when empty.
+    /// The skills, even if they are disabled; if empty, all enabled ones.
     pub skills: Vec<String>,
 }
 
 /// The simulated outcome of the slots.
 #[derive(Clone, Debug)]
 pub struct SimulationResult {
-    /// The document.
+    /// The result, for output as JSON.
     pub view: SimulationView,
-    /// The number of skills that are left out because they are disabled.
+    /// The number of skills left out because they are disabled.
     pub disabled: usize,
 }
 
-/// Plays a period through.
+/// Simulates the slots in a period.
 pub fn simulate(workspace: &Workspace, request: &SimulationRequest) -> Done<SimulationResult> {
     let source = Source::open(workspace)?;
     let zone = source.moment().zone.clone();
@@ -86,7 +86,7 @@ pub fn simulate(workspace: &Workspace, request: &SimulationRequest) -> Done<Simu
     })
 }
 
-/// The skills that take part, and the number of those left out because they are disabled.
+/// Returns the skills to simulate, and the number of those left out because they are disabled.
 fn chosen(
     source: &Source,
     names: &[String],
@@ -131,7 +131,7 @@ fn zones_by_name<'a>(
     names.zip(zones).collect()
 }
 
-/// Slots are shown in the zone of their skill, decisions in that of the reader.
+/// The zones for display: slots are shown in the zone of their skill, all other times in that of the reader.
 struct Zones<'a> {
     reader: &'a TimeZone,
     skills: BTreeMap<&'a str, &'a TimeZone>,
@@ -154,7 +154,7 @@ impl Zones<'_> {
     }
 }
 
-/// The number of slots of each kind.
+/// Returns the number of slots of each kind.
 fn totals(rows: &[Row<'_>]) -> BTreeMap<String, u64> {
     let mut totals = BTreeMap::new();
     for row in rows {

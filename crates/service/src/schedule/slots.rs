@@ -9,7 +9,7 @@ use super::source::{ScheduledSkill, Source};
 use super::{first_from, instant_or, next_fire};
 use crate::workspace::Workspace;
 
-/// The slots of skills that are enabled, from an instant to another, the earliest first.
+/// Returns the slots of enabled skills in a period, earliest first.
 pub fn slots(
     workspace: &Workspace,
     from: Option<&str>,
@@ -44,7 +44,7 @@ pub fn slots(
     })
 }
 
-/// The first slots of a skill in a period.
+/// Returns the first slots of a skill in a period.
 fn within(
     skill: &ScheduledSkill,
     from: Timestamp,

@@ -1,7 +1,7 @@
-//! All skills with a schedule, wherever they were written.
+//! All skills with a schedule, from files and records.
 //!
-//! The store knows where the grid of a skill is. A skill of a file that the store does not know, or that
-//! has changed since, starts at the instant that the caller gives.
+//! The store has the grid of each skill it knows. The grid of a skill with a new or changed file starts at
+//! the instant that the caller gives.
 
 use std::collections::HashSet;
 
@@ -20,22 +20,21 @@ use crate::workspace::Workspace;
 
 /// A skill with a schedule.
 pub(super) struct ScheduledSkill {
-    /// Its id, its schedule and its rule for missed slots.
+    /// The id, the schedule and the misfire rule.
     pub timed: TimedSkill,
-    /// The zone of its times.
+    /// The zone of its schedule.
     pub zone: TimeZone,
-    /// Why it does not fire.
+    /// Why it does not fire, if so.
     pub disabled: Option<DisabledReason>,
-    /// Its next slot, if the store knows it: a one-shot that failed is tried again at another instant
-    /// than its own.
+    /// The next slot, if the store has it: a failed one-shot is retried at another time than its own.
     pub next: Option<Timestamp>,
     /// Failures in a row.
     pub failures: u32,
-    /// The end of its backoff.
+    /// The end of the backoff.
     pub backoff_until: Option<Timestamp>,
 }
 
-/// Where skills with a schedule come from.
+/// The source of scheduled skills.
 pub(super) struct Source(SkillCatalog);
 
 impl Source {
@@ -43,12 +42,12 @@ impl Source {
         SkillCatalog::open(workspace).map(Self)
     }
 
-    /// The present, and the zone of times that name none.
+    /// The current time, and the zone of times that name none.
     pub(super) fn moment(&self) -> &Moment {
         self.0.moment()
     }
 
-    /// All of them, with grids and delays that start at `now`, sorted by id.
+    /// Returns all scheduled skills, sorted by id. Grids and delays that are not stored start at `now`.
     pub(super) fn all(&self, now: Timestamp) -> Done<Vec<ScheduledSkill>> {
         let rows = self.0.rows();
         let known: HashSet<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
@@ -63,7 +62,7 @@ impl Source {
         Ok(all)
     }
 
-    /// The one that a name means.
+    /// Returns the scheduled skill called `name`.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
         if let Some(row) = self.0.find_row(name) {
             match self.read_row(row, now)? {
@@ -81,8 +80,8 @@ impl Source {
         })
     }
 
-    /// A skill of the store. A file that was edited or deleted since the store last looked at it counts,
-    /// as it will at the next look.
+    /// Returns the schedule of a stored skill. If its file was edited or deleted since the last sync, the
+    /// file has precedence, as it will at the next sync.
     fn read_row(&self, row: &SkillRow, now: Timestamp) -> Done<Option<ScheduledSkill>> {
         let known = || stored(row, &self.moment().zone);
         if row.text.origin == SkillOrigin::Record {
@@ -142,7 +141,7 @@ fn no_schedule(name: &str, fires: &str) -> Failure {
     Failure::input("no_schedule", message).hint(hint)
 }
 
-/// Why a file that says `enabled: false` does not fire: some default skills wait for their tools.
+/// Returns why a file with `enabled: false` does not fire: some default skills wait for their tools.
 fn disabled_by_file(skill: &Skill) -> DisabledReason {
     let waiting = seed::waiting_defaults();
     if waiting.iter().any(|id| id == skill.id.as_str()) {
@@ -152,7 +151,7 @@ fn disabled_by_file(skill: &Skill) -> DisabledReason {
     }
 }
 
-/// A skill as the store has it, with its grid.
+/// Returns a stored skill with its grid; `None` if it has no schedule.
 fn stored(row: &SkillRow, host: &TimeZone) -> Done<Option<ScheduledSkill>> {
     let plan = deft_engine::stored_schedule(row, host).map_err(|error| app::failure(&error))?;
     Ok(plan.map(|plan| ScheduledSkill {

@@ -1,7 +1,7 @@
-//! The end of a sign-in in the browser: a page of this machine that takes the address it is called with.
+//! The callback page of a sign-in in the browser: a local HTTP listener that receives the redirect.
 //!
-//! It listens on the loopback address only, for one sign-in, and answers nothing but that. A request that
-//! does not carry the state of the sign-in is not from the authorization server.
+//! It listens on the loopback address only, for one sign-in, and answers no other request. A request without
+//! the state of the sign-in does not come from the authorization server.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 const PATH: &str = "/callback";
-/// The longest head of a request that is read, and how long that may take.
+/// Maximum size of a request head in bytes, and the timeout for one request.
 const MOST_HEAD: usize = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The page.
+/// The listener for the redirect.
 pub(super) struct Callback {
     listener: TcpListener,
     origin: String,
 }
 
 impl Callback {
-    /// Listens on a port of the loopback address; 0 takes a free one.
+    /// Listens on a port of the loopback address; 0 selects a free port.
     pub(super) async fn listen(port: u16) -> Done<Self> {
         let failed = |problem: std::io::Error| {
             let message = format!("cannot listen on port {port} of this machine: {problem}");
@@ -38,16 +38,16 @@ impl Callback {
         })
     }
 
-    /// Where the browser returns to.
+    /// Returns the redirect address for the browser.
     pub(super) fn address(&self) -> String {
         format!("{}{PATH}", self.origin)
     }
 
-    /// The address that the browser was sent to, once it comes with this state.
+    /// Waits for the redirect with `state`, and returns its full address.
     pub(super) async fn wait(&self, state: &str) -> String {
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
-                // Out of file descriptors, most likely; some may be free in a moment.
+                // Most likely out of file descriptors; some may be free in a moment.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
@@ -59,7 +59,7 @@ impl Callback {
     }
 }
 
-/// Answers one request; gives its target if it is the one that is waited for.
+/// Answers one request. Returns its target if it is the redirect with `state`.
 async fn answer(mut stream: TcpStream, state: &str) -> Option<String> {
     let head = read_head(&mut stream).await?;
     let mut words = head.lines().next()?.split(' ');
@@ -81,7 +81,7 @@ async fn answer(mut stream: TcpStream, state: &str) -> Option<String> {
          Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{text}",
         text.len()
     );
-    // The browser may be gone; what it brought is here.
+    // The browser may have closed the connection; the redirect has arrived regardless.
     drop(stream.write_all(answer.as_bytes()).await);
     drop(stream.shutdown().await);
     is_ours.then(|| target.to_owned())
@@ -100,7 +100,7 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-/// States of the protocol library consist of letters that need no decoding.
+/// The protocol library generates states that need no URL decoding.
 fn has_state(target: &str, state: &str) -> bool {
     let Some((path, query)) = target.split_once('?') else {
         return false;

@@ -1,4 +1,4 @@
-//! Adds servers to the configuration and removes them. The file may have mistakes.
+//! Adds and removes servers in the configuration, even if the file has mistakes.
 
 use std::path::Path;
 
@@ -16,15 +16,15 @@ use crate::workspace::Workspace;
 /// A server to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewServer {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// How it is reached.
     pub reach: Reach,
-    /// Variables of its process.
+    /// Environment variables of the process.
     pub env: Vec<(String, String)>,
-    /// Headers of its requests.
+    /// HTTP headers of its requests.
     pub headers: Vec<(String, String)>,
-    /// Replace a server of the same name.
+    /// Whether to replace a server of the same name.
     pub force: bool,
 }
 
@@ -33,16 +33,16 @@ pub struct NewServer {
 pub enum Reach {
     /// Over HTTP, at this URL.
     Url(String),
-    /// By starting this program with these arguments.
+    /// As a child process.
     Command {
         /// The program.
         program: String,
-        /// Its arguments.
+        /// The arguments.
         args: Vec<String>,
     },
 }
 
-/// Adds a server to the configuration; true if it replaces one.
+/// Adds a server to the configuration. The boolean is true if it replaces a server.
 pub fn add(workspace: &Workspace, server: &NewServer) -> Done<(ServerAdded, bool)> {
     let (home, name) = (workspace.locate()?, &server.name);
     if let Some(problem) = bad_name(name) {
@@ -70,7 +70,7 @@ pub fn add(workspace: &Workspace, server: &NewServer) -> Done<(ServerAdded, bool
     Ok((added, replaces))
 }
 
-/// The server as the file has it.
+/// Returns the fields of the server's section.
 fn fields(server: &NewServer) -> Value {
     let mut fields = Map::new();
     match &server.reach {
@@ -91,7 +91,7 @@ fn fields(server: &NewServer) -> Value {
     Value::Object(fields)
 }
 
-/// Warnings about values that look like secrets in plain text.
+/// Returns warnings about values that look like plaintext secrets.
 pub(super) fn literal_secrets(server: &str, fields: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     for map in ["env", "headers"] {
@@ -134,8 +134,8 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ServerRemoved> {
     })
 }
 
-/// Drops what is stored about a server. A catalog that stays does no harm: it is void as soon as
-/// another server has the name.
+/// Deletes the stored catalog of a server. A catalog that stays is harmless: it becomes invalid when another
+/// server gets the name.
 fn forget(name: &str, file: &Path) {
     let Ok(config) = Config::read(file) else {
         return;

@@ -1,4 +1,4 @@
-//! Servers and their stored state, without asking any.
+//! Lists servers with their stored state, without connecting to them.
 use deft_config::Home;
 use deft_schedule::show;
 use deft_tools::{Health, ServerOptions};
@@ -11,7 +11,7 @@ use crate::router::CatalogRouter;
 use crate::tools::WithWarnings;
 use crate::workspace::Workspace;
 
-/// The servers of a home.
+/// Lists the servers of a home.
 pub async fn list(workspace: &Workspace) -> Done<WithWarnings<ServerList>> {
     let home = workspace.home_to_read()?;
     let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
@@ -32,11 +32,11 @@ fn view(
 ) -> Option<ServerView> {
     let options = home.config.tools.servers.get(&health.server)?;
     let (transport, target) = reach(options);
-    // A catalog that the router did not take is one of another server.
+    // The router rejected the catalog, so it belongs to another server with the same name.
     let catalog = health.protocol.as_ref().and(opened.catalog(&health.server));
     let listed_at = catalog.as_ref().map(|(_, at)| *at);
     let failure = opened.failure(&health.server);
-    // A server that has answered since works again.
+    // A server that has answered since the failure works again.
     let failure = failure.filter(|(_, at)| listed_at.is_none_or(|listed| listed < *at));
     let (error, failed_at) = failure.unzip();
     let sign_in = sign_in_of(home, &health.server, zone);
@@ -55,13 +55,13 @@ fn view(
     })
 }
 
-/// How a server is reached, and where it is.
+/// Returns the transport of a server, and its address or command line.
 fn reach(options: &ServerOptions) -> (Transport, String) {
     if let Some(url) = &options.url {
         return (Transport::Http, url.clone());
     }
     let words = options.command.iter().chain(&options.args);
-    // Only for people to recognise it; nothing runs this line.
+    // The line is for display only; it is never executed.
     let quoted = |word: &String| {
         if word.is_empty() || word.contains(char::is_whitespace) {
             format!("{word:?}")

@@ -1,7 +1,7 @@
 //! The MCP servers of the configuration.
 //!
-//! Only `probe` and a sign-in start a server; everything else reads and writes the file. Not here: tools and calls,
-//! which are in `tools`.
+//! Only `probe` and sign-ins start a server; the other functions read and write the configuration. Not here:
+//! tools and calls, which are in `tools`.
 
 mod callback;
 mod edit;

@@ -1,4 +1,4 @@
-//! Connects to servers and reports what they offer, or why not.
+//! Connects to servers and reports their offers, or why they fail.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::store;
 use crate::tools::{WithWarnings, no_such_server};
 use crate::workspace::Workspace;
 
-/// Connects to one server, or to all that are enabled.
+/// Connects to one server, or to all enabled servers.
 pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnings<ProbeList>> {
     let home = workspace.home()?;
     let names = chosen(name, &home)?;
     let store = store::open(&home)?;
     let mut probing = JoinSet::new();
     for name in names {
-        // A router for this server alone, so that no other server is started as well.
+        // A router with this server only, so that no other server is started.
         let opened = CatalogRouter::to_ask_one(&home, store.clone(), &name, workspace.tell).await?;
         probing.spawn(probe_one(opened, name));
     }
@@ -35,7 +35,7 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
         view.sign_in = sign_in_of(&home, &view.server, &zone);
         remember(&*store, &view.server, reason(view).as_deref()).await;
     }
-    // A daemon asks its own connections again.
+    // Tell a running daemon to query its own connections again.
     doorbell::ring(&home.path, Ring::Tools);
     let (mut servers, mut warnings) = (Vec::new(), Vec::new());
     for (view, opened) in found {
@@ -59,7 +59,7 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
 async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, CatalogRouter)> {
     let probe = Box::pin(opened.router.probe(&name)).await?;
     let class = if probe.error.is_some() {
-        // A start that just failed is not tried again, but its class is known here.
+        // Does not retry the start that has just failed, but returns its failure class.
         let failed = opened.router.listed().await;
         failed.first().map(|(_, failure)| failure.class)
     } else {
@@ -90,7 +90,8 @@ async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, Ca
     Some((view, opened))
 }
 
-/// What `deft mcp list` says about a failure. How to sign in is worth repeating there.
+/// Returns the failure for `deft mcp list`. For authentication failures it includes the hint, which says how
+/// to sign in.
 fn reason(view: &ProbeView) -> Option<String> {
     let error = view.error.as_ref()?;
     let hint = view.hint.as_ref();
@@ -109,7 +110,7 @@ fn millis(length: Duration) -> f64 {
     length.as_secs_f64() * 1000.0
 }
 
-/// The servers to probe: the one with this name, or all that are enabled.
+/// Returns the servers to probe: the named one, or all enabled ones.
 fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
     let servers = &home.config.tools.servers;
     match name {

@@ -1,6 +1,6 @@
-//! Signing in to servers that ask for OAuth, and out again.
+//! Signs in to servers that require OAuth, and signs out.
 //!
-//! Not here: the words of OAuth (`deft-tools`), and showing an address to a person (a front end).
+//! Not here: the OAuth protocol (`deft-tools`), and showing the address to a person (front ends).
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::store;
 use crate::tools::{WithWarnings, no_such_server};
 use crate::workspace::Workspace;
 
-/// A sign-in that waits for a person.
+/// A sign-in that waits for the user.
 pub struct SignIn {
     home: Home,
     server: String,
@@ -29,15 +29,15 @@ pub struct SignIn {
     callback: Callback,
 }
 
-/// What a person did about a sign-in.
+/// The end of the wait for the user.
 enum PersonStep {
     Returned(String),
     TimedOut,
 }
 
 impl SignIn {
-    /// Asks the server what it wants, and prepares the address for the browser. `scopes` are asked for
-    /// besides those that the server names.
+    /// Queries the requirements of the server and prepares the address for the browser. `scopes` are
+    /// requested in addition to those that the server names.
     pub async fn begin(workspace: &Workspace, server: &str, scopes: &[String]) -> Done<Self> {
         let home = workspace.home()?;
         let Some(options) = home.config.tools.servers.get(server) else {
@@ -69,13 +69,13 @@ impl SignIn {
         })
     }
 
-    /// Where the person signs in.
+    /// Returns the address where the user signs in.
     pub fn url(&self) -> &str {
         self.pending.url()
     }
 
-    /// Waits until the browser returns, or the person brings the address where it ended. Nothing if neither
-    /// happens in time.
+    /// Waits until the browser calls back, or `brought` yields the address where the browser ended. `None`
+    /// after `patience`.
     pub async fn wait(
         self,
         patience: Duration,
@@ -107,7 +107,7 @@ impl SignIn {
     }
 }
 
-/// Asks the server for its tools, which needs the sign-in, and tells a daemon.
+/// Lists the tools of the server, which needs the sign-in, and notifies a running daemon.
 async fn finish(
     home: Home,
     server: String,
@@ -130,7 +130,7 @@ async fn finish(
     Ok(WithWarnings::close(signed_in, opened).await)
 }
 
-/// Forgets the sign-in to a server. The server need not be configured any more.
+/// Deletes the sign-in to a server, which need not be configured any more.
 pub async fn sign_out(workspace: &Workspace, server: &str) -> Done<SignedOut> {
     let home = workspace.home()?;
     let known = home.config.tools.servers.contains_key(server);
@@ -149,14 +149,14 @@ pub async fn sign_out(workspace: &Workspace, server: &str) -> Done<SignedOut> {
     })
 }
 
-/// The sign-in to a server, if there is one for the address that the configuration names.
+/// Returns the sign-in to a server, if it belongs to the address in the configuration.
 pub(crate) fn sign_in_of(home: &Home, server: &str, zone: &TimeZone) -> Option<SignInView> {
     let url = home.config.tools.servers.get(server)?.url.as_ref()?;
     let state = SignIns::new(&home.path).state(server)?;
     (normal(&state.url) == normal(url)).then(|| view(&state, Timestamp::now(), zone))
 }
 
-/// What doctor says about the sign-in to a server that answers.
+/// Returns the note of `deft doctor` about the sign-in to a server that answers.
 pub(crate) fn sign_in_note(home: &Home, server: &str) -> String {
     let sign_in = sign_in_of(home, server, &home.moment().zone);
     match sign_in.map(|sign_in| sign_in.until) {
@@ -166,7 +166,7 @@ pub(crate) fn sign_in_note(home: &Home, server: &str) -> String {
     }
 }
 
-/// An address without the slash that a parser adds to a bare host.
+/// Removes the slash that a parser adds to a bare host.
 fn normal(url: &str) -> &str {
     url.trim_end_matches('/')
 }
@@ -197,7 +197,7 @@ fn view(state: &SignInState, now: Timestamp, zone: &TimeZone) -> SignInView {
     }
 }
 
-/// The failure of a sign-in, for a front end.
+/// Converts the failure of a sign-in for front ends.
 fn refused(failure: ToolFailure) -> Failure {
     let is_input = matches!(
         failure.class,

@@ -1,4 +1,4 @@
-//! The section of the chosen model in the configuration, and one call that shows whether it answers.
+//! Writes the chosen model to the configuration, and tests it with one call.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,13 @@ use super::model::{ModelChoice, ModelKey};
 use crate::runtime;
 use crate::workspace::Workspace;
 
-/// How long the call of the test may take: a local model may have to be loaded first.
+/// Timeout of the test call: a local model may have to be loaded first.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Enough for one word, also of a model that thinks before it speaks.
+/// Enough tokens for one word, even from a model that thinks first.
 const MAX_TOKENS: u32 = 1024;
 
-/// Writes the section of a model, and lets agents use it.
+/// Writes the section of a model, and selects the model for agents.
 pub fn configure(workspace: &Workspace, choice: &ModelChoice) -> Done<SetupModel> {
     let home = workspace.home()?;
     let name = &choice.provider;
@@ -55,7 +55,7 @@ pub fn configure(workspace: &Workspace, choice: &ModelChoice) -> Done<SetupModel
     Ok(SetupModel { changed, ..model })
 }
 
-/// The model that agents use now. Where there are several and none is chosen, the first one is.
+/// Returns the model that agents use. With several models and no selection, it is the first one.
 pub fn configured(workspace: &Workspace) -> Done<Option<SetupModel>> {
     let home = workspace.home()?;
     if let Some(name) = &home.config.agent.llm {
@@ -90,7 +90,7 @@ fn describe(home: &Home, name: &str) -> SetupModel {
     }
 }
 
-/// Asks a configured model for one word. The failure of the call is a result, not a failure of this.
+/// Asks a configured model for one word. A failed call is reported in the result, not as an error.
 pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
     let home = workspace.home()?;
     let known = home.config.models.iter().find(|model| model.name == name);
@@ -133,7 +133,7 @@ pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
             hint: None,
         },
         Err(mut failure) => {
-            // The caller names the model.
+            // The caller adds the name of the model.
             let prefix = format!("model `{name}`: ");
             let unnamed = failure.message.strip_prefix(&prefix).map(str::to_owned);
             if let Some(unnamed) = unnamed {
@@ -157,12 +157,12 @@ fn milliseconds(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The variable that the key of a model comes from, if it comes from one.
+/// Returns the environment variable with the API key of a model, if the key comes from one.
 pub fn key_variable(model: &SetupModel) -> Option<&str> {
     model.api_key.as_deref()?.strip_prefix("env:")
 }
 
-/// Stores a key that is in a variable, and lets the model use the stored one.
+/// Stores the API key from its environment variable as a secret, and lets the model use the stored one.
 pub fn store_key(workspace: &Workspace, model: &mut SetupModel) -> Done<()> {
     let Some(variable) = key_variable(model).map(str::to_owned) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Finds what a machine has that deft can use. Looks only: nothing is written, started or sent.
+//! Detects models, skills and servers on a machine. Only reads: nothing is written, started or sent.
 
 use std::fs;
 use std::path::Path;
@@ -11,26 +11,26 @@ use super::machine::Machine;
 use super::providers::{KEY_PROVIDERS, LOCAL_SERVERS, LocalServer, OLLAMA, OLLAMA_HOST};
 use crate::servers::server_names;
 
-/// How deep below a folder a skill is looked for.
+/// Maximum depth of the search for skills below a folder.
 const DEPTH: usize = 3;
 
-/// Where to look for model servers.
+/// The addresses to search for model servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelSearch {
-    /// At the usual ports of this machine.
+    /// The usual ports of this machine.
     UsualPorts,
-    /// At these addresses only. The address in `OLLAMA_HOST` is looked at all the same.
+    /// These addresses only, and the address in `OLLAMA_HOST`.
     Addresses(Vec<String>),
 }
 
-/// A server that may be there.
+/// A possible model server.
 struct Candidate {
     name: &'static str,
     title: String,
     place: ProviderPlace,
 }
 
-/// Finds everything.
+/// Detects everything that deft can use.
 pub fn discover(machine: &Machine, search: &ModelSearch) -> SetupFindings {
     SetupFindings {
         keys: keys(machine),
@@ -64,7 +64,7 @@ fn models(machine: &Machine, search: &ModelSearch) -> Vec<FoundModels> {
     let mut found: Vec<FoundModels> = Vec::new();
     for (candidate, models) in candidates.into_iter().zip(answers) {
         let base_url = candidate.place.base_url.unwrap_or_default();
-        // An address may speak two wires; the first one counts.
+        // An address may support two wire formats; the first one is used.
         let is_known = found.iter().any(|one| one.base_url == base_url);
         if let Some(models) = models.filter(|_| !is_known) {
             found.push(FoundModels {
@@ -107,7 +107,8 @@ fn server(kind: &LocalServer, base_url: String) -> Candidate {
     }
 }
 
-/// A server whose kind is not known: Ollama speaks both wires, so its own is tried first.
+/// Returns the candidates for a server of unknown kind. Ollama supports both wire formats, so its own is
+/// tried first.
 fn any_server(address: &str) -> [Candidate; 2] {
     let url = with_scheme(address);
     let unknown = LocalServer {
@@ -128,8 +129,8 @@ fn with_scheme(address: &str) -> String {
     }
 }
 
-/// The address behind `OLLAMA_HOST`, which may lack a scheme, a host or a port. A server that listens
-/// everywhere is asked here.
+/// Returns the address in `OLLAMA_HOST`, which may lack a scheme, a host or a port. A server that listens on
+/// all interfaces is queried at the loopback address.
 fn ollama_address(host: &str) -> String {
     let url = with_scheme(host);
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", ""));
@@ -159,7 +160,7 @@ fn skills(machine: &Machine) -> Vec<FoundSkills> {
     found.filter(|one| one.skills > 0).collect()
 }
 
-/// How many folders below this one have a `SKILL.md`.
+/// Counts the folders below this one that have a `SKILL.md`.
 fn count_skills(folder: &Path, depth: usize) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let below = entries
@@ -189,7 +190,7 @@ fn servers(machine: &Machine) -> Vec<FoundServers> {
     found.filter(|one| !one.servers.is_empty()).collect()
 }
 
-/// How many lines of a crontab start something: neither comments nor variables.
+/// Counts the jobs of a crontab: lines that are neither comments nor variables.
 fn crontab_jobs(table: &str) -> usize {
     let lines = table.lines().map(str::trim);
     let jobs = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));

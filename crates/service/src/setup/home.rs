@@ -1,4 +1,4 @@
-//! Prepares a home. Everything that exists stays as it is.
+//! Prepares a home. Existing files stay as they are.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ const CONFIG: &str = "# deft reads this file; `deft config show --origin` says w
 # [notify]\n# channel = \"telegram\"\n# target = \"123456789\"\n\n\
 # [telegram]\n# token = \"env:TELEGRAM_TOKEN\"\n";
 
-/// Creates the folders of a home, its configuration and its first skills where they are missing.
+/// Creates the folders of a home, its configuration and its default skills where they are missing.
 pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
     let home = workspace.home()?;
     home.ensure()?;
@@ -38,7 +38,7 @@ pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
     })
 }
 
-/// Takes the configuration away from other users; true if they could read it.
+/// Restricts the configuration to its owner. Returns true if other users could read it.
 pub fn protect_config(workspace: &Workspace) -> Done<bool> {
     let config = config_file(&workspace.locate()?);
     if !is_open_to_others(&config) {

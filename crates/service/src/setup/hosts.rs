@@ -1,4 +1,4 @@
-//! Where other hosts keep their MCP servers and their skills.
+//! The places where other hosts store their MCP servers and skills.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use deft_wire::host::{HostClient, HostScope};
 use super::machine::{Machine, System};
 use crate::hosts::{self, HostSystem};
 
-/// A place that may hold something of another host.
+/// A file or folder that may belong to another host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The host for people.
+    /// The display name of the host.
     pub(super) title: String,
     pub(super) path: PathBuf,
     /// Whether it belongs to the current folder and not to the user.
     pub(super) project: bool,
 }
 
-/// Files with MCP servers; they need not exist.
+/// Returns the files that may list MCP servers; they need not exist.
 pub(super) fn server_files(machine: &Machine) -> Vec<Place> {
     let system = match machine.system {
         System::Linux => HostSystem::Linux,
@@ -39,7 +39,7 @@ pub(super) fn server_files(machine: &Machine) -> Vec<Place> {
     all
 }
 
-/// Folders of skills; they need not exist.
+/// Returns the folders that may have skills; they need not exist.
 pub(super) fn skill_folders(machine: &Machine) -> Vec<Place> {
     let folders =
         |title| [".claude/skills", ".agents/skills"].map(|path: &str| (title, path.to_owned()));
@@ -50,7 +50,7 @@ pub(super) fn skill_folders(machine: &Machine) -> Vec<Place> {
     )
 }
 
-/// Places below the home of the user, then places below the current folder that are other ones.
+/// Returns the places below the user's home, then those below the current folder, without duplicates.
 fn places(
     machine: &Machine,
     user: Vec<(&'static str, String)>,

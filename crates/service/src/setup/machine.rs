@@ -1,4 +1,4 @@
-//! The machine that `deft setup` looks at, as a value: tests bring their own.
+//! The machine that `deft setup` inspects, as a value that tests can replace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use deft_wire::Done;
 use super::providers;
 use crate::runtime;
 
-/// How long a model server may take to list its models: it is on this machine or near it.
+/// Timeout for listing the models of a server, which is on this machine or near it.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// How long `crontab -l` may take.
+/// Timeout of `crontab -l`.
 const CRONTAB_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Which conventions the machine follows.
+/// The conventions of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum System {
     /// systemd, `~/.config`.
@@ -26,24 +26,24 @@ pub(super) enum System {
     MacOs,
 }
 
-/// Asks all places at once for their models; nothing where none answers.
+/// Queries the models of all places concurrently; `None` for a place that does not answer.
 pub(super) type Probe = Box<dyn Fn(&[ProviderPlace]) -> Vec<Option<Vec<String>>>>;
 
-/// Everything that discovery looks at.
+/// Everything that discovery inspects.
 pub struct Machine {
     pub(super) system: System,
-    /// Variables that are set.
+    /// Environment variables that are set.
     pub(super) environment: BTreeMap<String, String>,
     pub(super) user_home: Option<PathBuf>,
-    /// The folder that the command was started in.
+    /// The current folder of the command.
     pub(super) folder: PathBuf,
     pub(super) probe: Probe,
-    /// The table of the user's cron, if there is one.
+    /// The crontab of the user, if there is one.
     pub(super) crontab: Option<String>,
 }
 
 impl Machine {
-    /// The machine that this process runs on.
+    /// Returns the machine of this process.
     pub fn this_host() -> Done<Self> {
         let runtime = runtime::start()?;
         let text = |name: &str| Some((name.to_owned(), env::text(name).ok()?));
@@ -61,7 +61,7 @@ impl Machine {
         })
     }
 
-    /// A path as people write it: below the home of the user it begins with `~/`.
+    /// Formats a path for display: paths below the user's home begin with `~/`.
     pub(super) fn shorten(&self, path: &Path) -> String {
         let home = self.user_home.as_deref();
         match home.and_then(|home| path.strip_prefix(home).ok()) {
@@ -84,7 +84,7 @@ async fn ask(places: &[ProviderPlace]) -> Vec<Option<Vec<String>>> {
     answers
 }
 
-/// The table of the user's cron. A user without one has nothing to import.
+/// Returns the crontab of the user. `None` if there is none, or `crontab` fails.
 fn crontab() -> Option<String> {
     let program = find_program("crontab")?;
     let listed = run_program(&program, &["-l"], "", CRONTAB_PATIENCE).ok()?;

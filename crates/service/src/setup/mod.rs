@@ -1,7 +1,7 @@
-//! The first minutes: prepares a home, finds what the machine has (`discover`, over a `Machine` that tests
+//! The first setup: prepares a home, detects what the machine has (`discover`, over a `Machine` that tests
 //! replace), and connects it: a model, skills, MCP servers, a service.
 //!
-//! Each part can be repeated and changes nothing the second time. Not here: questions to the person.
+//! Each part is idempotent. Not here: questions to the user.
 
 mod connect;
 mod discover;

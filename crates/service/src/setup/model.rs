@@ -1,4 +1,4 @@
-//! The models that can be chosen, and the choice. Not here: the configuration (`connect.rs`).
+//! The choice of a model from the detected ones. Not here: writing it to the configuration (`connect.rs`).
 
 use deft_config::Config;
 use deft_llm::ProviderKind;
@@ -11,16 +11,16 @@ use super::providers::{KEY_PROVIDERS, KeyProvider, LOCAL_SERVERS, OLLAMA};
 use crate::secrets::named_reference;
 use crate::workspace::Workspace;
 
-/// A provider that was found, with the models to choose from.
+/// A detected provider, with the models to choose from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelCandidate {
-    /// The name of its section, and what `--provider` takes.
+    /// The name of its section and of `--provider`.
     pub provider: String,
-    /// The provider for people.
+    /// The display name of the provider.
     pub title: String,
-    /// The models of a server, or the one that is proposed.
+    /// The models of a server, or the default model of a provider.
     pub models: Vec<String>,
-    /// The reference to its key; none for a server that needs no key.
+    /// The reference to its API key; `None` for a server that needs no key.
     pub key: Option<String>,
     wire: ProviderKind,
     base_url: Option<String>,
@@ -36,17 +36,17 @@ pub struct ModelChoice {
     pub(super) key: ModelKey,
 }
 
-/// How a model gets its key.
+/// The API key of a chosen model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ModelKey {
-    /// It needs none.
+    /// No key is needed.
     Absent,
     Reference(String),
-    /// A value that is stored as a secret under this name.
+    /// A value to be stored as a secret under this name.
     Value(&'static str, Secret),
 }
 
-/// The model as the command line names it.
+/// The choice made by command line options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelWish {
     /// The provider.
@@ -58,14 +58,14 @@ pub struct ModelWish {
 }
 
 impl ModelWish {
-    /// Whether the command line leaves the choice open.
+    /// Whether no option is given.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl ModelCandidate {
-    /// One of its models.
+    /// Chooses one of its models.
     pub fn choose(&self, model: &str) -> ModelChoice {
         let key = self.key.clone();
         ModelChoice {
@@ -79,7 +79,8 @@ impl ModelCandidate {
 }
 
 impl ModelChoice {
-    /// The same at the address of the command line. Only there may a provider need no key.
+    /// Applies the address given by `wish`. Fails if the key is missing and no address is given: only other
+    /// addresses may need no key.
     pub fn at_address(mut self, wish: &ModelWish) -> Done<Self> {
         if wish.base_url.is_some() {
             self.base_url.clone_from(&wish.base_url);
@@ -90,7 +91,7 @@ impl ModelChoice {
     }
 }
 
-/// The provider that the command line names, if its key was not found.
+/// Returns the provider named by `wish`, if its key was not found.
 pub fn provider_without_key(
     candidates: &[ModelCandidate],
     wish: &ModelWish,
@@ -101,7 +102,7 @@ pub fn provider_without_key(
     (!found).then_some(provider)
 }
 
-/// A model of a provider whose key the person has typed; an empty one is no key.
+/// Chooses a model of a provider whose key the user has typed; an empty key counts as none.
 pub fn choose_with_key(
     machine: &Machine,
     provider: &KeyProvider,
@@ -122,7 +123,7 @@ pub fn choose_with_key(
     }
 }
 
-/// The models that can be chosen: those of providers with a key, then those of servers nearby.
+/// Returns all candidates: providers with a key, then local servers.
 pub fn candidates(
     workspace: &Workspace,
     machine: &Machine,
@@ -162,7 +163,7 @@ pub fn candidates(
     Ok(with_key.chain(nearby).collect())
 }
 
-/// A key that `deft secrets set` has stored under the usual name.
+/// Returns the reference to a key that `deft secrets set` has stored under the provider's variable name.
 fn stored_key(config: &Config, provider: &KeyProvider) -> Option<String> {
     let mut names = provider.variables.iter();
     names.find_map(|name| named_reference(config, name))
@@ -175,7 +176,7 @@ fn base_url(machine: &Machine, provider: &KeyProvider) -> Option<String> {
     set.or_else(|| provider.base_url.map(str::to_owned))
 }
 
-/// The choice without asking: what the command line names, else the first candidate.
+/// Chooses without asking: by the command line options, else the first candidate.
 pub fn choose(candidates: &[ModelCandidate], wish: &ModelWish) -> Done<Option<ModelChoice>> {
     let provider = wish.provider.as_deref();
     let found = candidates
@@ -200,7 +201,7 @@ pub fn choose(candidates: &[ModelCandidate], wish: &ModelWish) -> Done<Option<Mo
     Ok(Some(choice))
 }
 
-/// A server with the chat completions API that only the command line knows.
+/// Chooses a server with the chat completions API, given by `--base-url`.
 fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
     let Some(model) = &wish.model else {
         let failure = Failure::input("no_model", "`--base-url` needs the name of a model");
@@ -215,7 +216,7 @@ fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
     })
 }
 
-/// A provider that the command line names and that the machine does not have.
+/// The failure for a provider that is named on the command line but was not detected.
 fn missing(name: &str, wish: &ModelWish) -> Failure {
     if let Some(provider) = KEY_PROVIDERS.iter().find(|one| one.name == name) {
         let variable = provider.variables.first().copied().unwrap_or_default();

@@ -1,29 +1,29 @@
-//! Providers that deft can use with an API key, and the usual places of model servers on a machine.
+//! Providers that deft can use with an API key, and the usual addresses of local model servers.
 //!
-//! Names of models go out of date; these are proposals that a person confirms, and the test call tells
-//! when one is gone.
+//! Names of models become outdated. They are proposals that the user confirms, and the test call fails if a
+//! model is gone.
 
 use deft_llm::ProviderKind;
 
-/// A provider that is used with a key.
+/// A provider that needs an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyProvider {
-    /// The name of its section in the configuration, and what `--provider` takes.
+    /// The name of its section in the configuration and of `--provider`.
     pub name: &'static str,
-    /// Its name for people.
+    /// The display name.
     pub title: &'static str,
-    /// Variables that usually hold the key, the most specific first.
+    /// The usual environment variables for the key, most specific first.
     pub variables: &'static [&'static str],
-    /// The model that is proposed.
+    /// The proposed model.
     pub model: &'static str,
     pub(super) wire: ProviderKind,
-    /// Its address, where the wire's own is another one.
+    /// The address, if it is not the default of the wire format.
     pub(super) base_url: Option<&'static str>,
-    /// A variable that usually holds another address, such as that of a proxy.
+    /// The usual environment variable for another address, such as that of a proxy.
     pub(super) base_variable: Option<&'static str>,
 }
 
-/// Providers that are used with a key, the ones with a wire of their own first.
+/// Providers that need an API key, those with their own wire format first.
 pub const KEY_PROVIDERS: &[KeyProvider] = &[
     KeyProvider {
         name: "anthropic",
@@ -103,7 +103,7 @@ pub const KEY_PROVIDERS: &[KeyProvider] = &[
     ),
 ];
 
-/// A provider with the chat completions API at an address of its own.
+/// Returns a provider with the chat completions API at its own address.
 const fn compatible(
     name: &'static str,
     title: &'static str,
@@ -122,7 +122,7 @@ const fn compatible(
     }
 }
 
-/// A kind of model server that runs on the user's own machine.
+/// A kind of model server that runs on the user's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LocalServer {
     pub(super) name: &'static str,
@@ -131,7 +131,7 @@ pub(super) struct LocalServer {
     pub(super) port: u16,
 }
 
-/// The variable with the address of Ollama.
+/// The environment variable with the address of Ollama.
 pub(super) const OLLAMA_HOST: &str = "OLLAMA_HOST";
 
 pub(super) const OLLAMA: LocalServer = LocalServer {
@@ -141,7 +141,7 @@ pub(super) const OLLAMA: LocalServer = LocalServer {
     port: 11434,
 };
 
-/// Servers with the chat completions API, by their usual ports.
+/// Servers with the chat completions API and their usual ports.
 pub(super) const LOCAL_SERVERS: &[LocalServer] = &[
     LocalServer {
         name: "lmstudio",
@@ -163,7 +163,7 @@ pub(super) const LOCAL_SERVERS: &[LocalServer] = &[
     },
 ];
 
-/// Every variable that is looked at.
+/// Returns the names of all environment variables that discovery reads.
 pub(super) fn variables() -> impl Iterator<Item = &'static str> {
     let of_keys = KEY_PROVIDERS.iter();
     let of_keys = of_keys.flat_map(|one| one.variables.iter().copied().chain(one.base_variable));

@@ -1,4 +1,4 @@
-//! Brings skills and MCP servers of other hosts in. Folders of skills are read in place.
+//! Imports skills and MCP servers of other hosts. Folders of skills are read in place.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::servers::{self, ImportOptions};
 use crate::skills;
 use crate::workspace::Workspace;
 
-/// The folders that were found and that the configuration does not have yet, each with the number of
-/// its skills that the home does not have. A folder to which `deft export` wrote has none of its own.
+/// Returns the detected folders that the configuration does not have yet, each with the number of skills that
+/// the home lacks. Skills that `deft export` wrote there are in the home, so they do not count.
 pub fn new_skills(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<FoundSkills>> {
     let home = workspace.home_to_read()?;
     let library = Library::of_home(&home);
@@ -37,7 +37,7 @@ pub fn new_skills(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<Foun
         let there = Snapshot::load(&Options::new([path]), &library.moment);
         let is_known = |loaded: &&Arc<LoadedSkill>| known.contains(loaded.skill.id.as_str());
         let copies = there.skills().filter(is_known).count();
-        // A file that cannot be read counts as new: adding the folder shows what is wrong with it.
+        // An unreadable file counts as new: its problem is shown once the folder is added.
         let skills = folder.skills.saturating_sub(copies);
         if skills > 0 {
             new.push(FoundSkills {
@@ -49,8 +49,8 @@ pub fn new_skills(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<Foun
     Ok(new)
 }
 
-/// Turns the crontab of a machine into disabled workflows, or only says which. Jobs that were imported
-/// before are left as they are.
+/// Converts the crontab of a machine into disabled workflows, or only lists them if `dry_run`. Jobs that were
+/// imported before are not changed.
 pub fn import_crontab(
     workspace: &Workspace,
     machine: &Machine,
@@ -60,7 +60,7 @@ pub fn import_crontab(
     Ok(skills::import_crontab(workspace, text, dry_run)?.report)
 }
 
-/// Adds folders to `skills.paths`; those that it has already stay once.
+/// Adds folders to `skills.paths`, without duplicates.
 pub fn add_skills(workspace: &Workspace, folders: &[FoundSkills]) -> Done<Vec<String>> {
     if folders.is_empty() {
         return Ok(Vec::new());
@@ -75,7 +75,7 @@ pub fn add_skills(workspace: &Workspace, folders: &[FoundSkills]) -> Done<Vec<St
     Ok(added)
 }
 
-/// The servers that were found and that could be imported. The same name in two files is offered once.
+/// Returns the detected servers that can be imported. A name in two files is offered once.
 pub fn new_servers(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<FoundServers>> {
     let home = workspace.locate()?;
     let mut seen = Editor::open(&home)?.servers();
@@ -94,7 +94,7 @@ pub fn new_servers(workspace: &Workspace, found: &SetupFindings) -> Done<Vec<Fou
     Ok(new)
 }
 
-/// Imports servers. Keys in their files go where secrets belong, and not into the configuration.
+/// Imports servers. Keys in their files are stored as secrets, not in the configuration.
 pub fn import_servers(workspace: &Workspace, chosen: &[FoundServers]) -> Done<Vec<ImportedServer>> {
     let mut imported = Vec::new();
     for file in chosen {

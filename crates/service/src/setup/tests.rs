@@ -13,7 +13,7 @@ use super::machine::{Machine, System};
 use super::model::{ModelWish, candidates, choose};
 use crate::workspace::Workspace;
 
-/// A machine with nothing on it.
+/// An empty machine.
 fn machine(home: &Path) -> Machine {
     Machine {
         system: System::Linux,
@@ -81,7 +81,7 @@ fn keys_are_found_by_their_variables_and_never_carried_along() {
     assert!(!format!("{found:?}").contains("secret"));
 }
 
-/// Answers at these addresses, each in the words of one provider.
+/// Returns a probe in which these addresses answer, each in one wire format.
 fn servers(known: &'static [(&'static str, ProviderKind)]) -> super::machine::Probe {
     Box::new(move |places: &[ProviderPlace]| {
         let answers = |place: &ProviderPlace| {
@@ -201,7 +201,7 @@ fn macos_keeps_its_files_in_the_library() {
     assert_eq!(find(&machine(folder.path())).servers.len(), 0);
 }
 
-/// In the home of the user, both are the same folder.
+/// In the user's home, both places are the same folder.
 #[test]
 fn a_place_is_found_once() {
     let folder = folder();

@@ -1,6 +1,6 @@
-//! The unit that starts deft by itself: of systemd for the user, or of launchd.
+//! The service unit that starts deft automatically: of the user's systemd, or of launchd.
 //!
-//! A unit that a person wrote or changed stays as it is.
+//! A unit that the user wrote or changed is not replaced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use deft_wire::{Done, Failure};
 use super::machine::{Machine, System};
 use crate::workspace::Workspace;
 
-/// How long the service manager may take: it waits until deft is ready.
+/// Timeout of the service manager, which waits until deft is ready.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The largest unit that is looked at.
+/// Maximum size of an existing unit.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// The first words of a unit that may be written anew.
+/// Marks a unit that may be replaced.
 const MARK: &str = "Written by `deft setup`";
 
-/// A unit of this machine, as it should be.
+/// The unit for this machine.
 struct Plan {
     path: PathBuf,
     text: String,
-    /// The part of the text that says which program is started, and how.
+    /// The part of the text with the program and its arguments.
     start: String,
 }
 
-/// The unit of this home that exists already.
+/// Returns the existing unit of this home; `None` if it is missing or outdated.
 pub fn find_unit(workspace: &Workspace, machine: &Machine) -> Done<Option<ServiceUnit>> {
     let plan = plan(workspace, machine)?;
     let Some(effect) = existing(&plan) else {
@@ -40,7 +40,7 @@ pub fn find_unit(workspace: &Workspace, machine: &Machine) -> Done<Option<Servic
     Ok(Some(unit(machine, &plan, effect)))
 }
 
-/// Writes the unit, unless it is there.
+/// Writes the unit, unless a current one or one of the user exists.
 pub fn write_unit(workspace: &Workspace, machine: &Machine) -> Done<ServiceUnit> {
     let plan = plan(workspace, machine)?;
     if let Some(effect) = existing(&plan) {
@@ -54,7 +54,7 @@ pub fn write_unit(workspace: &Workspace, machine: &Machine) -> Done<ServiceUnit>
     Ok(unit(machine, &plan, UnitEffect::Written))
 }
 
-/// Starts the unit, or says why that does not work.
+/// Starts the unit. A failure is stored in `unit.error`.
 pub fn start_unit(machine: &Machine, unit: &mut ServiceUnit) {
     let mut words = unit.command.split(' ');
     let program = words.next().unwrap_or_default();
@@ -78,7 +78,7 @@ pub fn start_unit(machine: &Machine, unit: &mut ServiceUnit) {
     }
 }
 
-/// The effect on a unit that exists; nothing if one is to be written.
+/// Returns the effect on an existing unit; `None` if it must be written.
 fn existing(plan: &Plan) -> Option<UnitEffect> {
     let text = read_text(&plan.path, MAX_BYTES).ok()?;
     if text.contains(&plan.start) {
@@ -118,7 +118,7 @@ fn plan(workspace: &Workspace, machine: &Machine) -> Done<Plan> {
     })
 }
 
-/// The words that start deft: the program, then its arguments.
+/// Returns the command line that starts deft: the program, then its arguments.
 fn words(program: &Path, home: Option<&Path>) -> Vec<String> {
     let mut words = vec![program.display().to_string(), "up".to_owned()];
     if let Some(home) = home {

@@ -1,7 +1,7 @@
-//! The one lookup of skills: files with the changes that tools made, and what the store knows of them.
+//! The lookup of skills: files with the overlays of assistants, and the state in the store.
 //!
-//! Nothing is written. A home without a database has no records, and folders that the caller names
-//! belong to no home.
+//! Nothing is written. A home without a database has no records, and folders named by the caller belong to no
+//! home.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,12 +26,12 @@ pub struct SkillCatalog {
     pub(crate) library: Library,
     pub(crate) snapshot: Snapshot,
     changes: BTreeMap<String, FileChange>,
-    /// The home, opened to read; none for folders that the caller names.
+    /// The home, opened for reading; `None` for folders named by the caller.
     home: Option<App>,
     rows: Vec<SkillRow>,
-    /// The place of each row, by skill.
+    /// The index of each row in `rows`, by skill.
     places: HashMap<String, usize>,
-    /// Tools as servers last listed them.
+    /// The tools in the stored catalogs.
     tools: Surroundings,
 }
 
@@ -43,7 +43,7 @@ impl SkillCatalog {
         Ok(catalog)
     }
 
-    /// Reads the files alone.
+    /// Reads the files only.
     pub(crate) fn open_files(workspace: &Workspace) -> Done<Self> {
         let library = workspace.library()?;
         let (snapshot, changes) = workspace.load_changed(&library);
@@ -58,7 +58,7 @@ impl SkillCatalog {
         })
     }
 
-    /// Reads what the store knows.
+    /// Reads the store.
     pub(crate) fn read_store(&mut self, workspace: &Workspace) -> Done<()> {
         if !workspace.roots.is_empty() {
             return Ok(());
@@ -77,12 +77,12 @@ impl SkillCatalog {
         &self.library.moment
     }
 
-    /// The stored tools of the home.
+    /// Returns the router with the stored catalogs of the home.
     pub(crate) fn router(&self) -> Option<&Router> {
         self.home.as_ref().map(|home| home.engine.router())
     }
 
-    /// The stored answers of the home.
+    /// Returns the stored grants of the home.
     pub(super) fn grants(&self) -> Done<Vec<Grant>> {
         let Some(app) = &self.home else {
             return Ok(Vec::new());
@@ -91,12 +91,12 @@ impl SkillCatalog {
         grants.map_err(|error| store::failure(&error))
     }
 
-    /// All rows of the store, by name.
+    /// Returns all rows of the store, by name.
     pub(crate) fn rows(&self) -> &[SkillRow] {
         &self.rows
     }
 
-    /// The row that an id, a number or a name means.
+    /// Returns the row with this id, number or name.
     pub(crate) fn find_row(&self, name: &str) -> Option<&SkillRow> {
         let number = name.parse();
         self.rows.iter().find(|row| {
@@ -104,7 +104,7 @@ impl SkillCatalog {
         })
     }
 
-    /// The record that an id, a number or a name means.
+    /// Returns the record with this id, number or name.
     pub(super) fn find_record(&self, name: &str) -> Option<&SkillRow> {
         let number = name.parse();
         self.record_rows().find(|row| {
@@ -112,7 +112,7 @@ impl SkillCatalog {
         })
     }
 
-    /// The skill of a file that a name means.
+    /// Returns the file skill called `name`.
     pub(crate) fn find_file(&self, name: &str) -> Done<&LoadedSkill> {
         find_file(&self.snapshot, name)
     }
@@ -122,12 +122,12 @@ impl SkillCatalog {
         self.rows.iter().filter(record)
     }
 
-    /// All records, by name.
+    /// Returns all records, by name.
     pub(super) fn records(&self) -> Done<Vec<StoredSkill>> {
         self.record_rows().map(|row| self.stored(row)).collect()
     }
 
-    /// A row as programs see it.
+    /// Converts a row for output as JSON.
     pub(super) fn stored(&self, row: &SkillRow) -> Done<StoredSkill> {
         match &self.home {
             Some(app) => stored_skill(app, row),
@@ -139,41 +139,41 @@ impl SkillCatalog {
         self.places.get(id).and_then(|at| self.rows.get(*at))
     }
 
-    /// The row of a skill of a file, unless the file came back after the store last looked at it.
+    /// Returns the row of a file skill. A row that marks the file as removed is stale and counts as missing.
     pub(super) fn file_row(&self, id: &str) -> Option<&SkillRow> {
         let gone = Some(DisabledReason::FileRemoved);
         self.row(id)
             .filter(|row| row.standing.disabled != gone && row.text.origin == SkillOrigin::File)
     }
 
-    /// The state of a skill of a file, if the store knows it.
+    /// Returns the state of a file skill, if the store has it.
     pub(super) fn standing(&self, id: &str) -> Option<&Standing> {
         self.file_row(id).map(|row| &row.standing)
     }
 
-    /// The changes that tools made to a skill of a file.
+    /// Returns the overlay that assistants made for a file skill.
     pub(super) fn change(&self, id: &str) -> Option<&FileChange> {
         self.changes.get(id)
     }
 
-    /// Unknown tools and wrong arguments of a skill.
+    /// Returns the unknown tools and wrong arguments of a skill.
     pub(super) fn check_tools(&self, skill: &Skill) -> Vec<Diagnostic> {
         deft_engine::check_tools(skill, &self.tools)
     }
 
-    /// The number of the record that has the name of a skill of a file: the record fires, the file does
-    /// not.
+    /// Returns the number of the record with the same name as a file skill. In a clash, the record fires and
+    /// the file does not.
     pub(super) fn clash(&self, id: &str) -> Option<i64> {
         let row = self.row(id)?;
         (row.text.origin == SkillOrigin::Record).then_some(row.id)
     }
 
-    /// Names that both a file and a record have, as a message and a remedy.
+    /// Returns the names that both a file and a record have, each as a message and a remedy.
     pub(super) fn clashes(&self) -> Vec<(String, String)> {
         let clash = |loaded: &LoadedSkill| {
             let id = &loaded.skill.id;
             let record = self.clash(id.as_str())?;
-            // A file that is disabled may leave its name to a record.
+            // A disabled file may leave its name to a record.
             if !loaded.skill.policy.enabled {
                 return None;
             }
@@ -189,14 +189,14 @@ impl SkillCatalog {
         skills.filter_map(|loaded| clash(loaded)).collect()
     }
 
-    /// Required tools of a skill of a file that no server is known to provide.
+    /// Returns the required tools of a file skill that no known server provides.
     pub(super) fn missing_tools(&self, row: &SkillRow) -> Vec<String> {
         self.router()
             .map_or_else(Vec::new, |router| missing_tools(row, router))
     }
 
-    /// The next fires of a skill of a file, as its row has them. None if the store does not know this
-    /// revision of the file.
+    /// Returns the next fires of a file skill, from its row. `None` if the store does not have this revision
+    /// of the file.
     pub(super) fn next_fires(&self, loaded: &LoadedSkill) -> Done<Option<Vec<String>>> {
         let Some(row) = self.file_row(loaded.skill.id.as_str()) else {
             return Ok(None);
@@ -212,7 +212,7 @@ impl SkillCatalog {
         let Some(plan) = plan.map_err(|error| app::failure(&error))? else {
             return Ok(None);
         };
-        // Slots before the end of a backoff are not run.
+        // Slots before the end of a backoff are skipped.
         let rest = row.standing.backoff_until;
         let rest = rest.and_then(|until| until.checked_sub(SignedDuration::from_nanos(1)).ok());
         let from = rest.map_or(moment.now, |rest| rest.max(moment.now));
@@ -221,7 +221,7 @@ impl SkillCatalog {
         Ok(Some(next.iter().map(show).collect()))
     }
 
-    /// The skills of files and the records, which models see alike.
+    /// Joins the file skills and the records, which models cannot tell apart.
     pub(crate) fn into_joined(self) -> Done<(Snapshot, Option<App>)> {
         let Some(app) = self.home else {
             return Ok((self.snapshot, None));
@@ -232,7 +232,7 @@ impl SkillCatalog {
     }
 }
 
-/// The skill of a file that a name means.
+/// Returns the file skill called `name`.
 pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a LoadedSkill> {
     snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
         if let Some(agent) = snapshot.agent(name) {
@@ -247,7 +247,7 @@ pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Load
     })
 }
 
-/// The failure for the name of an agent where that of a skill is asked.
+/// The failure for the name of an agent where a skill is expected.
 fn named_agent(agent: &LoadedAgent) -> Failure {
     let name = &agent.agent.id;
     let failure = Failure::input(
@@ -259,13 +259,13 @@ fn named_agent(agent: &LoadedAgent) -> Failure {
     ))
 }
 
-/// A row as programs see it. The engine fills the same shape for its own tools.
+/// Converts a row for output as JSON. The engine uses the same format for its own tools.
 pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
     app.block_on(app.engine.stored_skill(row))
         .map_err(|error| app::failure(&error))
 }
 
-/// Required tools that no server is known to provide.
+/// Returns the required tools that no known server provides.
 pub(super) fn missing_tools(row: &SkillRow, router: &Router) -> Vec<String> {
     let tools = row.text.required_tools.iter();
     let provided = |tool: &str| matches!(router.find(tool), ToolLookup::Tool(_));

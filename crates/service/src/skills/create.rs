@@ -1,4 +1,4 @@
-//! Writes new skill files, which every validator accepts.
+//! Creates skill files that pass all validators.
 
 use std::path::{Path, PathBuf};
 
@@ -28,13 +28,13 @@ pub enum NewSkillKind {
 /// A skill file to create.
 #[derive(Clone, Debug)]
 pub struct NewSkill {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its kind; a man page for a dotted name, else a `SKILL.md`, when absent.
+    /// The kind. If absent, a man page for a dotted name, else a `SKILL.md`.
     pub kind: Option<NewSkillKind>,
-    /// One-line description.
+    /// A one-line description.
     pub description: Option<String>,
-    /// The folder to create it in; the skills of the home when absent.
+    /// The folder to create it in; if absent, the skills folder of the home.
     pub folder: Option<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ pub fn create(workspace: &Workspace, new: &NewSkill) -> Done<PathBuf> {
     let file = plan(kind, &new.name, new.description.as_deref(), folder)?;
     check(&file)?;
     check_place(&file.path, kind, &new.name, folder)?;
-    // The home is created after every check of the file.
+    // Create the home only after all checks of the file.
     home.as_ref().map_or(Ok(()), Home::ensure)?;
     file.write()?;
     workspace.note_written();
@@ -102,7 +102,7 @@ fn plan(
     Ok(PlannedFile::new(path, content))
 }
 
-/// The most characters that the open format allows in a name.
+/// Maximum length of a name in the open format, in characters.
 const MAX_NAME: usize = 64;
 
 fn check_open_name(name: &str) -> Done<()> {
@@ -129,7 +129,7 @@ fn check_open_name(name: &str) -> Done<()> {
     Err(bad_name(name, takes, example))
 }
 
-/// The place must be free, and the file must be a skill of its own there.
+/// Fails if the path exists, or if the file would not be a separate skill in this folder.
 fn check_place(path: &Path, kind: NewSkillKind, name: &str, folder: &Path) -> Done<()> {
     if path.symlink_metadata().is_ok() {
         let message = format!("`{}` exists already", path.display());
@@ -173,7 +173,7 @@ fn bad_name(name: &str, takes: &str, example: &str) -> Failure {
     .hint(format!("for example `{example}`"))
 }
 
-/// A new file must pass every check that deft has.
+/// Fails if the new file does not pass all checks of deft.
 fn check(file: &PlannedFile) -> Done<()> {
     let part = |path: Option<&Path>| {
         path.and_then(|p| p.file_name())

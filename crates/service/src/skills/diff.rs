@@ -1,9 +1,9 @@
 //! The difference between two texts, as a unified diff.
 
-/// How many equal lines surround a change.
+/// Number of equal lines around a change.
 const AROUND: usize = 3;
 
-/// The most cells of the table in which equal lines are searched for; larger texts are replaced as a whole.
+/// Maximum number of cells in the table for the search of equal lines; larger texts are replaced as a whole.
 const CELLS: usize = 4_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ enum Line<'a> {
     New(&'a str),
 }
 
-/// The unified diff of two texts; empty if they are the same.
+/// Returns the unified diff of two texts; empty if they are equal.
 pub(super) fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let lines = compare(&lines(old), &lines(new));
     let is_change = |line: &Line<'_>| !matches!(line, Line::Same(_));
@@ -35,7 +35,7 @@ pub(super) fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> S
     out
 }
 
-/// Writes the lines from the first change to the last one, with those around them.
+/// Writes the lines from the first to the last change, with context lines.
 fn hunk(lines: &[Line<'_>], first: usize, last: usize, out: &mut String) {
     let begin = first.saturating_sub(AROUND);
     let end = (last + 1 + AROUND).min(lines.len());
@@ -43,7 +43,7 @@ fn hunk(lines: &[Line<'_>], first: usize, last: usize, out: &mut String) {
     let of_new = |line: &&Line<'_>| !matches!(line, Line::Old(_));
     let (before, shown) = (&lines[..begin], &lines[begin..end]);
     let range = |before: usize, count: usize| {
-        // An empty range names the line before it.
+        // The header of an empty range has the number of the line before it.
         let start = if count == 0 { before } else { before + 1 };
         format!("{start},{count}")
     };
@@ -74,7 +74,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// All lines of both texts in one order.
+/// Merges all lines of both texts into one sequence.
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let same = old.iter().zip(new).take_while(|(one, other)| one == other);
     let start = same.count();
@@ -92,14 +92,14 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     all
 }
 
-/// The longest common lines stay; what is between them was removed or added.
+/// Keeps the longest common subsequence of lines; the other lines were removed or added.
 fn compare_middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let width = new.len() + 1;
     let cells = (old.len() + 1).saturating_mul(width);
     let mut all = Vec::with_capacity(old.len() + new.len());
     let (mut i, mut j) = (0, 0);
     if cells <= CELLS {
-        // `longest[i * width + j]` is how many lines are common behind `i` and `j`.
+        // `longest[i * width + j]` is the number of common lines from `i` and `j` on.
         let mut longest = vec![0_u32; cells];
         for i in (0..old.len()).rev() {
             for j in (0..new.len()).rev() {

@@ -1,7 +1,8 @@
-//! A command file of an editor for each exposed skill: `.cursor/commands/NAME.md`, `.claude/commands/NAME.md` (S3.31).
+//! Writes an editor command file for each exposed skill: `.cursor/commands/NAME.md`,
+//! `.claude/commands/NAME.md` (S3.31).
 //!
-//! The text asks the assistant of the editor to run the skill through deft's MCP server. Only files that deft wrote are
-//! replaced and removed; a mark in them says so.
+//! The text asks the editor's assistant to run the skill through deft's MCP server. Only files that deft
+//! wrote are replaced and removed; they contain a mark.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use crate::workspace::Workspace;
 /// The beginning of the mark in files that deft wrote.
 const MARK: &str = "<!-- Written by `deft skills export` for the skill `";
 
-/// The largest command file that is looked at.
+/// Maximum size of an existing command file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// An editor with command files.
@@ -42,22 +43,22 @@ impl CommandEditor {
     }
 }
 
-/// Which command files are written, and where.
+/// The command files to write, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandExport {
     /// The editor.
     pub editor: CommandEditor,
-    /// The skills; none for all exposed ones.
+    /// The skills; if empty, all exposed ones.
     pub names: Vec<String>,
     /// The folder of the project.
     pub project: PathBuf,
-    /// Replace files that deft did not write.
+    /// Whether to replace files that deft did not write.
     pub force: bool,
-    /// Change nothing.
+    /// Whether to change nothing.
     pub dry_run: bool,
 }
 
-/// Writes the command files. Without names, those of skills that are exposed no more are removed.
+/// Writes the command files. Without names, it removes the files of skills that are no longer exposed.
 pub fn export_commands(workspace: &Workspace, wanted: &CommandExport) -> Done<WrittenExport> {
     let folder = wanted.project.join(wanted.editor.folder());
     let snapshot = workspace.library()?.load();
@@ -79,7 +80,7 @@ pub fn export_commands(workspace: &Workspace, wanted: &CommandExport) -> Done<Wr
     write(files, &stale, wanted)
 }
 
-/// Whether a skill asks to be offered to other programs, and may be.
+/// Whether a skill asks to be offered to other programs, and is enabled.
 pub(super) fn is_exposed(skill: &Skill) -> bool {
     skill.policy.expose && skill.policy.enabled
 }
@@ -120,7 +121,7 @@ fn write(
     })
 }
 
-/// Files in the folder that deft wrote for skills that are not exported now.
+/// Returns the files in the folder that deft wrote for skills that are not exported now.
 fn stale(folder: &Path, files: &[PlannedFile]) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut stale: Vec<PathBuf> = entries
@@ -141,7 +142,7 @@ fn command_file(editor: CommandEditor, folder: &Path, skill: &Skill) -> PlannedF
     PlannedFile::new(folder.join(format!("{name}.md")), text(editor, skill))
 }
 
-/// The text that the assistant of the editor gets.
+/// Returns the text for the editor's assistant.
 fn text(editor: CommandEditor, skill: &Skill) -> String {
     let (id, description) = (&skill.id, skill.description.trim());
     let inputs = skill_inputs(skill);
@@ -200,7 +201,7 @@ fn argument_hint(inputs: &[OfferedInput]) -> String {
     inputs.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The inputs that a call needs, with what they are in place of values.
+/// Returns the required inputs of a call, with placeholders as values.
 fn example_inputs(inputs: &[OfferedInput]) -> Value {
     let required = inputs.iter().filter(|input| input.required);
     let example = required.map(|input| (input.name.clone(), json!(format!("<{}>", input.name))));

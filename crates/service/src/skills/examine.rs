@@ -1,4 +1,4 @@
-//! For each file, whether it is loaded and why not; and checks of the folders, the store and the machine.
+//! Checks whether each file is loaded, and checks the folders, the store and the machine.
 
 use std::path::PathBuf;
 
@@ -25,20 +25,20 @@ const OTHER_HOSTS: &[&str] = &[
     ".gemini/skills",
 ];
 
-/// All files of a workspace.
+/// The results for all files of a workspace.
 #[derive(Clone, Debug)]
 pub struct Examination {
-    /// The document.
+    /// The report, for output as JSON.
     pub report: SkillsReport,
-    /// For each file of the report what people are shown of it besides its state.
+    /// The notes for each file of the report, in the same order.
     pub notes: Vec<FileNotes>,
-    /// The number of skills that are loaded.
+    /// The number of loaded skills.
     pub skill_count: usize,
     /// The number of broken files.
     pub broken: usize,
 }
 
-/// Notes about a file for people.
+/// Further notes about a file, for display.
 #[derive(Clone, Debug)]
 pub struct FileNotes {
     /// Unknown tools and skills, and wrong arguments.
@@ -57,13 +57,13 @@ pub(crate) struct SkillHealth {
     pub skill_count: usize,
     /// The number of broken files.
     pub broken: usize,
-    /// The number of broken files whose skill stays in use as it was before.
+    /// The number of broken files whose skill stays in use in its last valid version.
     pub kept: usize,
-    /// The number of files that others hide.
+    /// The number of files hidden by other files.
     pub shadowed: usize,
     /// The number of files with unknown tools or skills, or wrong arguments.
     pub unfit: usize,
-    /// Names that both a file and a record have, as a message and a remedy.
+    /// Names that both a file and a record have, each as a message and a remedy.
     pub clashes: Vec<(String, String)>,
 }
 
@@ -100,8 +100,8 @@ pub fn examine(workspace: &Workspace) -> Done<Examination> {
     })
 }
 
-/// Counts what is wrong with the skills of a home. A store that cannot be read has no clashes: its own
-/// check reports it.
+/// Counts the problems of a home's skills. If the store cannot be read, no clashes are reported; another
+/// check reports the store.
 pub(crate) fn health(workspace: &Workspace) -> Done<SkillHealth> {
     let mut catalog = SkillCatalog::open_files(workspace)?;
     if let Err(failure) = catalog.read_store(workspace) {
@@ -148,7 +148,7 @@ fn examine_file(
     let is_error = |one: &Finding| one.severity == deft_wire::diagnostic::Severity::Error;
     let notes = FileNotes {
         surroundings,
-        // Broken files have an excerpt with help.
+        // For broken files, an excerpt with help is shown instead.
         hint: file.left_out().and_then(|why| why.help.clone()),
         errors: found
             .into_iter()
@@ -158,7 +158,7 @@ fn examine_file(
     (view, notes)
 }
 
-/// Whether a file is loaded, with the reason where there is one.
+/// Returns whether a file is loaded, and the reason for its state.
 fn verdict(file: &FileReport, snapshot: &Snapshot) -> (FileState, Option<String>) {
     let first = file.diagnostics.iter().rev().max_by_key(|one| one.severity);
     let reason = first.map(|one| one.message.clone());
@@ -252,7 +252,7 @@ fn check_watches(library: &Library) -> SkillsCheck {
     }
 }
 
-/// A file and a record of one name: only one of them fires, which is easy to miss.
+/// Reports files and records with the same name. Only the record fires, which is easy to miss.
 fn check_clashes(catalog: &SkillCatalog) -> Vec<SkillsCheck> {
     let clashes = catalog.clashes().into_iter();
     clashes
@@ -260,7 +260,7 @@ fn check_clashes(catalog: &SkillCatalog) -> Vec<SkillsCheck> {
         .collect()
 }
 
-/// Skills of other hosts are read only if the configuration names their folders.
+/// Reports skill folders of other hosts. They are read only if the configuration names them.
 fn check_other_hosts(library: &Library) -> Vec<SkillsCheck> {
     let Some(home) = env::user_home() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Writes skills out, as they are or in another dialect.
+//! Exports skills, unchanged or in another dialect.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum ExportDialect {
     Record,
 }
 
-/// Skills that are ready to be written or printed.
+/// Skills prepared to be written or printed.
 #[derive(Debug, Default)]
 pub struct Export {
     files: Vec<PlannedFile>,
@@ -36,8 +36,8 @@ pub struct Export {
     lost: Vec<LostParts>,
 }
 
-/// Reads skills for an export, all if none is named. Without a dialect their files are as they are.
-/// `to_folder` says that they will be written to a folder.
+/// Prepares skills for an export; all if `names` is empty. Without a dialect their files stay unchanged.
+/// `to_folder` is true if they will be written to a folder.
 pub fn export(
     workspace: &Workspace,
     names: &[String],
@@ -55,16 +55,16 @@ pub fn export(
     Ok(export)
 }
 
-/// Which skills become folders.
+/// Which skills are exported as folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostFolders {
-    /// All.
+    /// All skills.
     All,
-    /// Those without a command file: of two things with one name, a host would show only the folder.
+    /// Skills without a command file: if a skill had both, a host would show only the folder.
     NotExposed,
 }
 
-/// Reads skills for an export to other hosts: folders of the open format. Without names it reads all.
+/// Prepares skills for other hosts, as folders of the open format; all if `names` is empty.
 pub fn export_for_host(
     workspace: &Workspace,
     names: &[String],
@@ -83,7 +83,7 @@ pub fn export_for_host(
     Ok(export)
 }
 
-/// The named skills, or all.
+/// Returns the named skills; all if `names` is empty.
 fn select<'a>(snapshot: &'a Snapshot, names: &[String]) -> Done<Vec<&'a LoadedSkill>> {
     if !names.is_empty() {
         return names.iter().map(|name| find_file(snapshot, name)).collect();
@@ -97,7 +97,7 @@ fn select<'a>(snapshot: &'a Snapshot, names: &[String]) -> Done<Vec<&'a LoadedSk
 }
 
 impl Export {
-    /// Writes the files below a folder.
+    /// Writes the files below `folder`.
     pub fn write(mut self, folder: &Path, force: bool, dry_run: bool) -> Done<WrittenExport> {
         for file in &mut self.files {
             file.path = folder.join(&file.path);
@@ -118,7 +118,7 @@ impl Export {
         })
     }
 
-    /// All files in one document.
+    /// Returns all files in one document.
     pub fn document(&self) -> PrintedExport {
         let files: Vec<ExportedFile> = self.files.iter().map(view).collect();
         let binary = files.iter().any(|file| file.binary.is_some());
@@ -131,7 +131,7 @@ impl Export {
         }
     }
 
-    /// The content of the only file, and an error if there are several.
+    /// Returns the content of the only file; fails if there are several.
     pub fn only_text(&self) -> Done<String> {
         let [only] = self.files.as_slice() else {
             let count = crate::words::counted(self.files.len(), "file");
@@ -143,7 +143,7 @@ impl Export {
         Ok(String::from_utf8_lossy(&only.content).into_owned())
     }
 
-    /// The files of a skill as they are, below the names that they need.
+    /// Adds the unchanged files of a skill, below the folder names that its dialect needs.
     fn copy(&mut self, loaded: &LoadedSkill) -> Done<()> {
         let name = Path::new(loaded.path.file_name().unwrap_or_default());
         let folder = loaded.path.parent().unwrap_or(Path::new(""));
@@ -165,8 +165,8 @@ impl Export {
         self.refused.extend(refused);
     }
 
-    /// A skill in another dialect. Only a folder has room for the files beside
-    /// it, and only the open format has folders.
+    /// Adds a skill in another dialect. Only the open format has folders, so only it can include the files
+    /// beside the skill.
     fn convert(
         &mut self,
         loaded: &LoadedSkill,
@@ -192,7 +192,7 @@ impl Export {
     }
 }
 
-/// A file in a document, which has no place for bytes.
+/// Converts a file for output as JSON, without binary content.
 fn view(file: &PlannedFile) -> ExportedFile {
     let text = std::str::from_utf8(&file.content).ok();
     ExportedFile {
@@ -205,7 +205,8 @@ fn view(file: &PlannedFile) -> ExportedFile {
     }
 }
 
-/// Names may become the same in another dialect, and one would be lost.
+/// Fails if two skills have the same path: in another dialect, names may become equal, and one file would be
+/// lost.
 fn check_apart(files: &[PlannedFile]) -> Done<()> {
     let mut seen: HashMap<&Path, &[u8]> = HashMap::new();
     for file in files {
@@ -239,7 +240,7 @@ fn convert(skill: &Skill, dialect: ExportDialect) -> Done<PlannedFile> {
     Ok(PlannedFile::new(path, content))
 }
 
-/// The open format has no dots and no underscores in names.
+/// Renders the open format, which allows no dots and no underscores in names.
 fn open_format(skill: &Skill) -> (PathBuf, String) {
     let name = deft_skillfile::slug(skill.id.as_str());
     let mut renamed = skill.clone();
@@ -282,7 +283,7 @@ fn cannot(skill: &Skill, dialect: ExportDialect) -> Failure {
     .hint(hint)
 }
 
-/// The parts of the skill that the dialect cannot hold.
+/// Returns the parts of the skill that the dialect cannot express.
 fn lost(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
     let open = &skill.open;
     let license = ("license", open.license.is_some());
@@ -307,7 +308,7 @@ fn lost(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
     names.chain(keys.into_iter().cloned()).collect()
 }
 
-/// What is only described, or not even that, where a skill becomes prose.
+/// Returns the parts of a workflow that are lost or only described when the skill becomes prose.
 fn lost_steps(skill: &Skill) -> Vec<(&'static str, bool)> {
     match &skill.body {
         Body::Steps(workflow) => {
@@ -326,8 +327,8 @@ fn lost_steps(skill: &Skill) -> Vec<(&'static str, bool)> {
     }
 }
 
-/// The keys below `metadata` that are not deft's: what its own keys say is
-/// part of the skill and is written in every dialect.
+/// Returns the keys below `metadata` that are not deft's. deft's own keys are part of the skill and are
+/// written in every dialect.
 fn unknown(metadata: &deft_model::Object) -> Vec<&String> {
     let known = schema(Schema::Record);
     let is_known = |key: &str| key == "title" || known["properties"].get(key).is_some();

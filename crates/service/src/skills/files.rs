@@ -1,5 +1,4 @@
-//! Writes files without surprises: nothing is overwritten unasked, and a file
-//! is there whole or not at all.
+//! Writes files safely: atomically, and without overwriting files unless asked to.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -11,19 +10,19 @@ use deft_config::create_folder;
 use deft_wire::skill_files::RefusedFile;
 use deft_wire::{Done, Failure};
 
-/// The largest file that is copied.
+/// Maximum size of a file to copy.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file that is to be written.
+/// A file to be written.
 #[derive(Debug)]
 pub(super) struct PlannedFile {
     pub path: PathBuf,
     pub content: Vec<u8>,
-    /// The permissions of the file that it is a copy of.
+    /// The permissions of the original, if it is a copy.
     pub mode: Option<u32>,
 }
 
-/// A file that is left out, and why.
+/// A file that is not exported, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileRefusal {
     pub path: PathBuf,
@@ -38,7 +37,7 @@ impl FileRefusal {
         }
     }
 
-    /// The file as programs see it.
+    /// Converts the refusal for output as JSON.
     pub(super) fn view(&self) -> RefusedFile {
         RefusedFile {
             path: self.path.display().to_string(),
@@ -50,18 +49,18 @@ impl FileRefusal {
 /// The effect of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It is new.
+    /// The file does not exist yet.
     New,
-    /// It is there with the same content.
+    /// The file exists with the same content.
     Same,
-    /// It is there with other content.
+    /// The file exists with other content.
     Replaces,
-    /// Something that is not a file is in its place.
+    /// Something other than a file exists at the path.
     Blocked,
 }
 
 impl PlannedFile {
-    /// A file with this content and the usual permissions.
+    /// Returns a file with this content and default permissions.
     pub(super) fn new(path: PathBuf, content: String) -> Self {
         Self {
             path,
@@ -70,7 +69,7 @@ impl PlannedFile {
         }
     }
 
-    /// A copy of a file, permissions included.
+    /// Returns a copy of a file with its permissions.
     pub(super) fn copy(from: &Path, path: PathBuf) -> io::Result<Self> {
         let content = read_regular(from, MAX_BYTES)?;
         let mode = mode(from);
@@ -91,8 +90,8 @@ impl PlannedFile {
         }
     }
 
-    /// Whether the file in place can be executed if the new one can. The other
-    /// permissions differ from user to user and mean nothing.
+    /// Whether the existing and the new file are both executable or both not. Other permissions differ
+    /// between users and are ignored.
     fn runs_alike(&self) -> bool {
         let runs = |mode: u32| mode & 0o111 != 0;
         match (self.mode, mode(&self.path)) {
@@ -101,13 +100,13 @@ impl PlannedFile {
         }
     }
 
-    /// Writes the file beside its place and moves it there, so that a program that
-    /// follows the folder never sees half of it.
+    /// Writes a temporary file in the same folder and renames it, so that programs watching the folder never
+    /// see a partial file.
     pub(super) fn write(&self) -> Done<()> {
         self.write_to(&self.path)
     }
 
-    /// The same at another place.
+    /// Like [`Self::write`], to another path.
     pub(super) fn write_to(&self, path: &Path) -> Done<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
@@ -115,7 +114,7 @@ impl PlannedFile {
         let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
         let written = self.fill(&draft).and_then(|()| fs::rename(&draft, path));
         written.map_err(|problem| {
-            // The draft may not even be there.
+            // The temporary file may not exist.
             drop(fs::remove_file(&draft));
             Failure::file(path, "write", &problem)
         })
@@ -154,8 +153,8 @@ fn set_mode(_: &fs::File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies of the files beside a skill, below a folder. Links that lead out of
-/// the skill's folder are refused: they would give away whatever they lead to.
+/// Copies the files beside a skill to a folder. Links out of the skill's folder are refused, because they
+/// would expose other files.
 pub(super) fn copy_siblings(
     loaded: &LoadedSkill,
     to: &Path,
@@ -186,11 +185,11 @@ fn leads_outside(path: &Path, folder: &Path) -> io::Result<bool> {
 #[derive(Debug)]
 pub(super) struct Conflict {
     pub reason: String,
-    /// Whether it is only for fear of replacing something.
+    /// Whether `--force` permits it.
     pub force_helps: bool,
 }
 
-/// The first reason not to write the files.
+/// Returns the first reason not to write the files.
 pub(super) fn conflict(planned: &[PlannedFile], force: bool) -> Option<Conflict> {
     planned.iter().find_map(|file| {
         let what = match file.effect() {
@@ -207,7 +206,7 @@ pub(super) fn conflict(planned: &[PlannedFile], force: bool) -> Option<Conflict>
     })
 }
 
-/// Refuses to replace a file unless `force` is given.
+/// Fails if a file would be replaced and `force` is not set.
 pub(super) fn check_conflicts(planned: &[PlannedFile], force: bool) -> Done<()> {
     conflict(planned, force).map_or(Ok(()), |found| {
         let hint = if found.force_helps {

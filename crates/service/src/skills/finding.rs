@@ -1,4 +1,4 @@
-//! Problems in files, with their places in lines and columns.
+//! Problems in files, with lines and columns.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,25 +8,25 @@ use deft_registry::{MAX_FILE_BYTES, read_regular};
 use deft_skillfile::{Diagnostic, Lines, Rule};
 use deft_wire::diagnostic::{DiagnosticView, Severity, ValidatedFile};
 
-/// One problem in one file.
+/// A problem in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that is broken.
+    /// The id of the rule that is broken.
     pub rule: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The problem.
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
-    /// Where it is; a problem of a whole file has no place.
+    /// The place; `None` for a problem of the whole file.
     pub place: Option<Place>,
 }
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// In bytes.
+    /// The byte range.
     pub bytes: Range<usize>,
     /// The first line, from 1.
     pub line: usize,
@@ -41,11 +41,11 @@ pub struct Place {
 /// A rule for skill files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
-    /// Its stable id.
+    /// The stable id.
     pub id: &'static str,
-    /// The rule in a line.
+    /// A one-line description.
     pub summary: &'static str,
-    /// How bad breaking it usually is.
+    /// The usual severity.
     pub severity: Severity,
 }
 
@@ -60,7 +60,7 @@ pub fn rules() -> Vec<RuleInfo> {
 }
 
 impl Finding {
-    /// The problem as programs see it.
+    /// Converts the problem for output as JSON.
     pub fn view(&self) -> DiagnosticView {
         let place = self.place.as_ref();
         DiagnosticView {
@@ -76,39 +76,39 @@ impl Finding {
     }
 }
 
-/// A file that was checked.
+/// A checked file.
 #[derive(Clone, Debug)]
 pub struct CheckedFile {
     /// The path as it was given.
     pub shown: String,
-    /// Where to read it from.
+    /// The path to read it from.
     pub path: PathBuf,
-    /// How it is written, as far as its name tells.
+    /// The dialect, as far as its name determines it.
     pub dialect: &'static str,
-    /// Its problems.
+    /// The problems.
     pub findings: Vec<Finding>,
     /// The frontmatter, for the profile of the open format.
     pub properties: Option<Object>,
 }
 
 impl CheckedFile {
-    /// Whether it has no error.
+    /// Whether it has no errors.
     pub fn is_ok(&self) -> bool {
         self.count(Severity::Error) == 0
     }
 
-    /// The text that places refer to.
+    /// Reads the text that places refer to.
     pub fn text(&self) -> String {
         read_text(&self.path)
     }
 
-    /// The number of problems of a severity.
+    /// Returns the number of problems with this severity.
     pub fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
         findings.filter(|one| one.severity == severity).count()
     }
 
-    /// The file as programs see it.
+    /// Converts the file for output as JSON.
     pub fn view(&self) -> ValidatedFile {
         ValidatedFile {
             path: self.shown.clone(),
@@ -120,13 +120,13 @@ impl CheckedFile {
     }
 }
 
-/// The text of a file for excerpts and places; empty if it cannot be read.
+/// Reads a file for excerpts and places; empty if it cannot be read.
 pub fn read_text(path: &Path) -> String {
     let bytes = read_regular(path, MAX_FILE_BYTES).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Adds places in lines and columns to the problems of a file.
+/// Adds lines and columns to the problems of a file.
 pub(super) fn locate<'a>(
     path: &Path,
     found: impl IntoIterator<Item = &'a Diagnostic>,
@@ -138,7 +138,7 @@ pub(super) fn locate<'a>(
     locate_in(&read_text(path), found)
 }
 
-/// The same for a text.
+/// Adds lines and columns to the problems of a text.
 pub(super) fn locate_in<'a>(
     text: &str,
     found: impl IntoIterator<Item = &'a Diagnostic>,

@@ -1,5 +1,5 @@
-//! Skills for other hosts: folders with a `SKILL.md` that the validator of the open format accepts. What
-//! only deft reads is below `metadata`; a workflow is described in words, with its file beside.
+//! Exports skills for other hosts: folders with a `SKILL.md` that passes the validator of the open format.
+//! Fields that only deft reads are below `metadata`; a workflow is described in words, with its file beside.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const MAX_COMPATIBILITY: usize = 500;
 /// The file beside the `SKILL.md` of a workflow.
 const WORKFLOW_FILE: &str = "workflow.yaml";
 
-/// The files of a skill for another host, below a folder of its own.
+/// Returns the files of a skill for another host, in a separate folder.
 pub(super) fn files(loaded: &LoadedSkill) -> (Vec<PlannedFile>, Vec<FileRefusal>) {
     let name = exported_name(loaded.skill.id.as_str());
     let folder = PathBuf::from(&name);
@@ -46,7 +46,7 @@ pub(super) fn files(loaded: &LoadedSkill) -> (Vec<PlannedFile>, Vec<FileRefusal>
     (files, refused)
 }
 
-/// The open format takes lower-case letters from `a` to `z`, digits and single hyphens.
+/// Converts an id to a name of the open format: letters from `a` to `z`, digits and single hyphens.
 pub(crate) fn exported_name(id: &str) -> String {
     let ascii: String = id
         .chars()
@@ -68,7 +68,7 @@ fn open(skill: &Skill, name: &str) -> Skill {
     };
     let compatibility = open.open.compatibility.as_deref();
     open.open.compatibility = compatibility.map(|text| cut(text, MAX_COMPATIBILITY));
-    // The copy must not fire beside the original if deft reads the folder of the other host.
+    // If deft reads the folder of the other host, the copy must not fire in addition to the original.
     if skill.timing.is_some() && name != skill.id.as_str() {
         Arc::make_mut(&mut open.policy).enabled = false;
     }
@@ -96,7 +96,7 @@ fn cut(text: &str, most: usize) -> String {
     short
 }
 
-/// The workflow as instructions for a model.
+/// Describes the workflow as instructions for a model.
 fn words(skill: &Skill, workflow: &Workflow) -> String {
     let mut text = format!("# {}\n\n{}\n", skill.name, skill.description);
     if !workflow.inputs.is_empty() {

@@ -1,23 +1,23 @@
-//! What a skill takes, as JSON Schema.
+//! The inputs of a skill as JSON Schema.
 
 use deft_model::{Body, Flag, FlagValue, Input, InputType, Skill};
 use deft_wire::skill_files::SchemaDocument;
 use serde_json::{Value, json};
 
-/// One input of a skill.
+/// An input of a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedInput {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// A line for people.
+    /// A one-line description.
     pub description: Option<String>,
-    /// Whether the skill does not run without it.
+    /// Whether the skill needs it to run.
     pub required: bool,
-    /// The JSON Schema of its value, with the description.
+    /// The JSON Schema of the value, with the description.
     pub schema: SchemaDocument,
 }
 
-/// The inputs of a skill, or the flags of its page.
+/// Returns the inputs of a skill, or the flags of its page.
 pub(crate) fn inputs(skill: &Skill) -> Vec<OfferedInput> {
     match &skill.body {
         Body::Steps(workflow) => workflow.inputs.iter().map(input).collect(),

@@ -1,4 +1,4 @@
-//! The skills that fit a search.
+//! Searches skills.
 
 use deft_model::Tier;
 use deft_registry::State;
@@ -10,10 +10,10 @@ use deft_wire::skill::{SkillList, SkillView, StoredSkill};
 use super::catalog::SkillCatalog;
 use super::remote;
 
-/// Which skills are wanted.
+/// A query for skills.
 #[derive(Clone, Debug, Default)]
 pub struct SkillQuery {
-    /// Words, each of which must occur somewhere.
+    /// Search words; all of them must match.
     pub words: Vec<String>,
     /// The domain.
     pub domain: Option<String>,
@@ -25,19 +25,19 @@ pub struct SkillQuery {
     pub limit: Option<usize>,
 }
 
-/// The skills that fit, files first.
+/// The result of a search, files first.
 #[derive(Clone, Debug)]
 pub struct SkillListing {
-    /// The document of the list.
+    /// The matching skills, for output as JSON.
     pub list: SkillList,
-    /// The number of skills of files, whether they fit or not.
+    /// The number of all file skills, matching or not.
     pub file_count: usize,
     /// The number of broken and shadowed files.
     pub unloaded_files: usize,
 }
 
 impl SkillCatalog {
-    /// The skills that fit a query.
+    /// Returns the skills that match a query.
     pub fn list(&self, query: &SkillQuery) -> Done<SkillListing> {
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut files = search(&self.snapshot, &file_query(query));
@@ -72,7 +72,8 @@ impl SkillCatalog {
 }
 
 impl SkillCatalog {
-    /// The skills of servers that fit. They have neither a domain, nor tags, nor a tier: they are read, not run.
+    /// Returns the matching skills of servers. They have no domain, tags or tier, because they can only be
+    /// read, not run.
     fn remote(&self, query: &SkillQuery) -> Done<(Vec<RemoteSkillView>, Vec<RefusedSkillView>)> {
         let is_for_files = query.domain.is_some() || query.tag.is_some() || query.tier.is_some();
         let Some(router) = self.router().filter(|_| !is_for_files) else {
@@ -101,7 +102,7 @@ fn file_query(query: &SkillQuery) -> Query {
     }
 }
 
-/// Whether a record fits. Records have neither a domain nor tags.
+/// Whether a record matches. Records have no domain and no tags.
 fn fits(record: &StoredSkill, query: &SkillQuery) -> bool {
     let description = record.description.as_deref().unwrap_or_default();
     let all = format!("{} {} {description}", record.id, record.name).to_lowercase();

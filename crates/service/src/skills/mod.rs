@@ -1,7 +1,7 @@
-//! Skills: list, show, check, switch, create, import and export them.
+//! Skills: list, show, check, enable, disable, create, import and export them.
 //!
-//! One lookup serves all of it: [`SkillCatalog`] joins the files of a workspace with the records and
-//! rows of its store. `view` is the only place that fills the shape of a skill. Not here: running a skill.
+//! [`SkillCatalog`] is the common lookup: it joins the files of a workspace with the records and rows of its
+//! store. Only `view` converts a skill for output. Not here: running a skill.
 
 mod catalog;
 mod create;

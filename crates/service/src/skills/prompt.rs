@@ -1,4 +1,4 @@
-//! The skills as a model is shown them.
+//! The skills as they are presented to models.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use deft_wire::{Done, Failure};
 use super::catalog::SkillCatalog;
 use crate::workspace::Workspace;
 
-/// The list of skills for a prompt, at most so many characters long.
+/// Returns the list of skills for a prompt, with at most `budget` characters.
 pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
     let list = listing(&offered(workspace)?, budget);
     let ids = |ids: &[SkillId]| ids.iter().map(ToString::to_string).collect();
@@ -24,7 +24,7 @@ pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
     })
 }
 
-/// The `skill` tool.
+/// Returns the `skill` tool.
 pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
     let tool = skill_tool(&offered(workspace)?).ok_or_else(|| {
         let message = "no skills, so the `skill` tool is not offered";
@@ -37,12 +37,13 @@ pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
     })
 }
 
-/// Skills of files and records.
+/// Returns the skills of files and records.
 fn offered(workspace: &Workspace) -> Done<Snapshot> {
     Ok(SkillCatalog::open(workspace)?.into_joined()?.0)
 }
 
-/// The list of these folders, in this order, as the reference's `to-prompt` writes it.
+/// Returns the list of these folders in this order, in the format of the reference implementation's
+/// `to-prompt`.
 pub fn prompt_folders(folders: &[PathBuf]) -> Done<String> {
     let mut entries = Vec::new();
     for folder in folders {

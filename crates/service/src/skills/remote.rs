@@ -1,7 +1,7 @@
-//! Skills that MCP servers offer: what is known of them, their files, and approvals.
+//! Skills offered by MCP servers: the known skills, their files, and approvals.
 //!
-//! Listing uses what servers said when they were last asked. Only opening a skill and approving one ask its server,
-//! and an approval reads no file. Not here: what agents get of an approved skill (`deft_agents`).
+//! Listing uses the stored answers of servers. Only opening and approving a skill query its server, and an
+//! approval reads no file. Not here: how agents receive an approved skill (`deft_agents`).
 
 use std::collections::BTreeMap;
 
@@ -24,12 +24,12 @@ use crate::router::CatalogRouter;
 use crate::store;
 use crate::workspace::Workspace;
 
-/// Whether a name can only be that of a skill of a server: no skill of a home has a slash in it.
+/// Whether a name must be that of a server's skill: no skill of a home has a slash in its name.
 pub fn is_remote(name: &str) -> bool {
     split_skill_id(name).is_some()
 }
 
-/// The skills that servers offer, as far as they are known, and what cannot be used of them.
+/// Returns the known skills of servers, and those that cannot be used.
 pub(super) fn known(
     router: &Router,
     grants: &[Grant],
@@ -50,15 +50,15 @@ pub(super) fn known(
     (skills, refused)
 }
 
-/// Reads a skill of a server, or the file of it whose path is behind its id. For a person: nothing of it gets to a
-/// model.
+/// Reads a skill of a server, or the file whose path follows the skill's id. The result is for display to
+/// people and never passed to a model.
 pub async fn read_remote(workspace: &Workspace, id: &str) -> Done<RemoteSkillPage> {
     let opened = SkillServer::open(workspace, id).await?;
     let page = opened.page(id).await;
     opened.close(page).await
 }
 
-/// Approves a skill of a server with its current content, or with that of `revision` and no other.
+/// Approves a skill of a server in its current revision, which must be `revision` if given.
 pub async fn approve_remote(
     workspace: &Workspace,
     id: &str,
@@ -70,7 +70,7 @@ pub async fn approve_remote(
     opened.close(approved).await
 }
 
-/// Takes the approval of a skill back. Its server need not exist any more.
+/// Revokes the approval of a skill. Its server need not be configured any more.
 pub async fn revoke_remote(workspace: &Workspace, id: &str) -> Done<RevokedSkill> {
     let store = store::open(&workspace.home()?)?;
     let forgotten = forget_skill(&*store, id).await;
@@ -84,7 +84,7 @@ pub async fn revoke_remote(workspace: &Workspace, id: &str) -> Done<RevokedSkill
     })
 }
 
-/// Copies all files of a skill of a server, each compared with the list first.
+/// Downloads all files of a skill of a server, each compared with the server's list.
 pub(super) async fn download(
     workspace: &Workspace,
     id: &str,
@@ -115,7 +115,7 @@ impl SkillServer {
             return Err(Failure::input("no_such_server", message).hint(hint));
         }
         let store = store::open(&home)?;
-        // A router for this server alone: no other server is started, and none can be asked.
+        // A router with this server only, so that no other server is started or queried.
         let asked = CatalogRouter::to_ask_one(&home, store.clone(), server, workspace.tell);
         let server = asked.await?;
         Ok(Self {
@@ -181,11 +181,11 @@ impl SkillServer {
         Ok(view(skill, &grants, &BTreeMap::new()))
     }
 
-    /// Ends the server, whatever came of the request.
+    /// Shuts the server down, regardless of the result.
     async fn close<T>(self, done: Done<T>) -> Done<T> {
         let warnings = self.server.close().await;
         warnings.iter().for_each(|line| (self.tell)(line));
-        // A daemon asks its own connection again.
+        // Tell a running daemon to query its own connection again.
         doorbell::ring(&self.home.path, Ring::Tools);
         done
     }
@@ -245,7 +245,7 @@ fn no_digests(skill: &RemoteSkill) -> Failure {
         .hint("an approval would cover whatever the server sends; `deft skills show` shows it to you alone")
 }
 
-/// Why a server did not give a skill.
+/// Converts a server's refusal into a failure for front ends.
 fn refusal(why: &deft_model::Failure) -> Failure {
     let message = why.message.clone();
     let failure = match why.class {

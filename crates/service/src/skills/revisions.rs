@@ -1,4 +1,4 @@
-//! The revisions of a skill that are stored, and their differences.
+//! The stored revisions of a skill, and their differences.
 
 use deft_store::UsedRevision;
 use deft_wire::stats::{RevisionDocument, RevisionList, RevisionView};
@@ -8,7 +8,7 @@ use super::diff::unified;
 use crate::app::{self, App};
 use crate::store;
 
-/// The revisions of a skill that runs used, and the current one, the latest first.
+/// Returns the revisions of a skill that runs used, and the current one, latest first.
 pub fn revisions(app: &App, name: &str) -> Done<RevisionList> {
     let (skill, current) = find(app, name)?;
     let used = app.block_on(app.engine.store().used_revisions(&skill));
@@ -40,7 +40,7 @@ pub fn revisions(app: &App, name: &str) -> Done<RevisionList> {
     Ok(RevisionList { skill, revisions })
 }
 
-/// A revision with its difference to another one, by default to the one before it.
+/// Returns a revision with its difference to `base`, by default the revision before it.
 pub fn revision(
     app: &App,
     name: &str,
@@ -71,7 +71,8 @@ pub fn revision(
     })
 }
 
-/// The id of a skill and its revision now; a skill that is gone still has its runs.
+/// Returns the id of a skill and its current revision; a deleted skill has no current revision, but may have
+/// runs.
 fn find(app: &App, name: &str) -> Done<(String, Option<String>)> {
     use deft_engine::Error;
     match app.block_on(app.engine.library().find(name)) {
@@ -83,7 +84,7 @@ fn find(app: &App, name: &str) -> Done<(String, Option<String>)> {
     }
 }
 
-/// The place of a revision by its hash or the beginning of it.
+/// Returns the index of a revision by its hash or a prefix of it.
 fn position(known: &[&str], skill: &str, given: &str) -> Done<usize> {
     let mut fitting = known
         .iter()

@@ -1,4 +1,4 @@
-//! One skill with everything in it.
+//! Shows one skill in full.
 
 use deft_engine::Commands;
 use deft_registry::{LoadedSkill, State};
@@ -9,23 +9,23 @@ use deft_wire::skill::SkillView;
 use super::catalog::SkillCatalog;
 use super::view::zone;
 
-/// A skill, and beside it what only people are shown.
+/// A skill, with further facts for display.
 #[derive(Clone, Debug)]
 pub struct SkillPage {
     /// The skill.
     pub skill: SkillView,
-    /// The skill as a page of text; a record has none.
+    /// The skill as a page of text; `None` for a record.
     pub manual: Option<String>,
-    /// The end of its backoff in the zone of the skill, while it lasts.
+    /// The end of its backoff in the skill's zone; `None` if it is over.
     pub backs_off_until: Option<String>,
-    /// Keys of the file that are for other hosts.
+    /// Keys of the file that only other hosts read.
     pub host_keys: Vec<String>,
-    /// Whether the file is broken, so that the skill is shown as it was before.
+    /// Whether the file is broken, so that its last valid version is shown.
     pub file_is_broken: bool,
 }
 
 impl SkillCatalog {
-    /// The skill that a name means: that of a file first, then a record.
+    /// Returns the skill called `name`; file skills have precedence over records.
     pub fn show(&self, name: &str) -> Done<SkillPage> {
         if self.snapshot.find(name).is_none()
             && let Some(record) = self.find_record(name)
@@ -72,7 +72,7 @@ impl SkillCatalog {
         })
     }
 
-    /// Why a command cannot be run now, as far as is known without asking a server.
+    /// Returns why a command cannot be run now, as far as this is known without querying a server.
     fn unavailable(&self, loaded: &LoadedSkill) -> Option<String> {
         let moment = self.moment();
         let start = moment.now.to_zoned(moment.zone.clone());

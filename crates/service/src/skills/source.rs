@@ -1,5 +1,5 @@
-//! The file of a skill as text, and a new text in its place. A write names the text that it was made from, so that
-//! two writers never lose each other's work.
+//! Reads and replaces the file of a skill. A write includes the hash of the text it is based on, so that
+//! concurrent writers do not overwrite each other's changes.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::catalog::SkillCatalog;
 use super::validate::validate_text;
 use crate::workspace::Workspace;
 
-/// The file that defines a skill.
+/// Returns the text of the file that defines a skill.
 pub fn source(workspace: &Workspace, name: &str) -> Done<SkillSource> {
     let catalog = SkillCatalog::open_files(workspace)?;
     read(workspace, catalog.find_file(name)?)
@@ -33,8 +33,8 @@ fn read(workspace: &Workspace, loaded: &LoadedSkill) -> Done<SkillSource> {
     })
 }
 
-/// Puts a new text in the place of the old one. A text with errors is refused, and so is one that was made from
-/// another text than the file has now.
+/// Replaces the text of a file. Fails if the new text has errors, or if the file has changed since the text
+/// that the write is based on.
 pub fn write_source(workspace: &Workspace, name: &str, write: &SkillWrite) -> Done<SkillSource> {
     let _lock = lock_edits(&workspace.locate()?);
     let catalog = SkillCatalog::open_files(workspace)?;

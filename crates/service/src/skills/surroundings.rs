@@ -1,7 +1,7 @@
-//! Checks files against what the home knows: tools as servers last listed them, and other skills.
+//! Checks files against the home: the tools in the stored catalogs, and other skills.
 //!
-//! No server is started for it. A home that does not exist, or whose servers were never asked, knows no
-//! tools, and then no tool is reported as unknown.
+//! No server is started. A home that does not exist, or whose servers were never queried, has no known tools,
+//! and then no tool is reported as unknown.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,7 @@ use super::finding::read_text;
 use crate::app::{self, App};
 use crate::workspace::Workspace;
 
-/// Problems of files with tools and skills that do not exist, by path. `others` are known skills besides
-/// those of the snapshot.
+/// Returns the problems with unknown tools and skills, by file. `others` has further known skills.
 pub(super) fn check_surroundings(
     workspace: &Workspace,
     snapshot: &Snapshot,

@@ -19,29 +19,29 @@ use crate::workspace::Workspace;
 /// A skill whose row was changed.
 #[derive(Clone, Debug)]
 pub struct SwitchedSkill {
-    /// The skill as it is now.
+    /// The new state of the skill.
     pub skill: StoredSkill,
-    /// Required tools that no server is known to provide.
+    /// Required tools that no known server provides.
     pub missing_tools: Vec<String>,
-    /// Tools of its steps that the configuration switches off.
+    /// Tools of its steps that the configuration disables.
     pub switched_off: Vec<SwitchedOffTool>,
 }
 
-/// A tool that a skill needs and that the configuration switches off.
+/// A tool that a skill needs and that the configuration disables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchedOffTool {
-    /// Its name.
+    /// The name.
     pub tool: String,
-    /// What is wrong.
+    /// Why it is disabled.
     pub message: String,
-    /// The setting that switches it on.
+    /// The setting that enables it.
     pub hint: Option<String>,
 }
 
-/// Where a skill was deleted from.
+/// The place that a skill was deleted from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeletedFrom {
-    /// Its file.
+    /// The file.
     File(PathBuf),
     /// The record with this number.
     Record(i64),
@@ -61,7 +61,7 @@ pub fn disable(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
     switched(app, row)
 }
 
-/// Drops the changes of tools to a skill of a file, so that the file counts again.
+/// Removes the overlay of a file skill, so that its file is in effect again.
 pub fn restore(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().restore_file(name));
@@ -89,7 +89,7 @@ fn switched(app: App, row: Result<SkillRow, Error>) -> Done<SwitchedSkill> {
     Ok(switched)
 }
 
-/// The tools that a skill requires or its steps call, as far as they are switched off.
+/// Returns the disabled tools that a skill requires or its steps call.
 fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     let library = app.engine.library();
     // A plan that cannot be read is reported when the skill runs.
@@ -110,19 +110,19 @@ fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     tools.into_iter().filter_map(off).collect()
 }
 
-/// The files or the record that `delete` would delete.
+/// The result of `delete`, or what it would delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
     /// The id of the skill.
     pub skill: String,
-    /// Where it is.
+    /// The file or record.
     pub from: DeletedFrom,
-    /// The files that go with a folder.
+    /// The files in the skill's folder.
     pub files: Vec<String>,
 }
 
-/// Finds what `delete` would delete: a record of the store, or a file of the home. Other files are not
-/// deft's to delete.
+/// Returns what `delete` would delete: a record of the store, or a file of the home. Fails for files outside
+/// the home.
 pub fn find_deletion(workspace: &Workspace, name: &str) -> Done<Deletion> {
     let home = workspace.home()?;
     let snapshot = Library::of_home(&home).load();
@@ -186,7 +186,7 @@ fn ambiguous(skill: &str, path: &Path, record: i64) -> Failure {
     Failure::input("ambiguous", message).hint(hint)
 }
 
-/// The path to delete for a file: the folder of a `SKILL.md`, else the file.
+/// Returns the path to delete for a file: the folder of a `SKILL.md`, else the file.
 fn deletable(home: &Home, path: PathBuf) -> Done<PathBuf> {
     if !path.starts_with(home.skills()) {
         return Err(not_ours(&path));

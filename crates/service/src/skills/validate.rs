@@ -1,4 +1,4 @@
-//! Checks skill files. This needs no home and no daemon.
+//! Checks skill files. Needs no home and no daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,12 @@ use super::finding::{CheckedFile, locate, locate_in};
 use super::surroundings::check_surroundings;
 use crate::workspace::Workspace;
 
-/// Which rules apply.
+/// The rules to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValidationProfile {
-    /// Lenient: load what can be loaded and warn about the rest.
+    /// Lenient: accepts whatever deft can load, and warns about the rest.
     Deft,
-    /// The open format's reference validator.
+    /// The rules of the open format's reference validator.
     AgentSkills,
 }
 
@@ -54,13 +54,13 @@ pub fn validate(
     Ok(files)
 }
 
-/// Checks one file by itself; none if it is no skill file.
+/// Checks a single file; `None` if it is not a skill file.
 pub fn validate_file(path: &Path) -> Option<CheckedFile> {
     let draft = check_file(path, ValidationProfile::Deft, &system_moment()).ok()?;
     Some(draft.finish())
 }
 
-/// A file that is being checked.
+/// A file during a check.
 struct Draft {
     shown: String,
     path: PathBuf,
@@ -100,7 +100,7 @@ impl Validator {
         }
     }
 
-    /// One file, with what is known of its folder and of the home.
+    /// Checks a file together with its folder and the home.
     fn check_alone(&self, path: &Path) -> Done<Draft> {
         let mut draft = check_file(path, ValidationProfile::Deft, &self.moment)?;
         let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
@@ -115,7 +115,7 @@ impl Validator {
         Ok(draft)
     }
 
-    /// The skills of the home, if there is one.
+    /// Returns the skills of the home, if it exists.
     fn home_skills(&self) -> Option<Snapshot> {
         let home = self.workspace.locate().ok();
         home.filter(|home| home.is_dir())
@@ -123,8 +123,8 @@ impl Validator {
             .map(|library| library.load())
     }
 
-    /// Everything below a folder, as the registry would load it. Files that are no skills are left out:
-    /// a checkout is full of them.
+    /// Checks all files below a folder that the registry would load. Other files are ignored, because a
+    /// checkout has many of them.
     fn check_folder(&self, folder: &Path) -> Vec<Draft> {
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         let options = if holds_agents(&root) {
@@ -155,7 +155,7 @@ impl Validator {
     }
 }
 
-/// One file that the caller names. It is meant to be a skill, so a file that is none is an error here.
+/// Fails if the file cannot be a skill. The caller named this file, so it is expected to be one.
 fn check_kind(path: &Path) -> Done<()> {
     if FileKind::from_name(file_name(path)).is_some() {
         return Ok(());
@@ -180,7 +180,7 @@ fn check_file(path: &Path, profile: ValidationProfile, moment: &Moment) -> Done<
     Ok(draft)
 }
 
-/// Every `SKILL.md` below a folder, by the reference's rules.
+/// Checks each `SKILL.md` below a folder with the rules of the reference validator.
 fn check_strictly(folder: &Path, moment: &Moment) -> Vec<Draft> {
     let paths = skill_mds(folder);
     paths
@@ -230,7 +230,7 @@ fn read_content(
     draft
 }
 
-/// Checks a text as if it were the file with this path.
+/// Checks a text as the content of the file at `path`.
 pub fn validate_text(path: &Path, text: &str) -> Done<ValidatedFile> {
     check_kind(path)?;
     let draft = read_content(path, Ok(text.as_bytes()), Profile::Deft, &system_moment());
@@ -249,7 +249,7 @@ fn file_name(path: &Path) -> &str {
     name.unwrap_or_default()
 }
 
-/// The name of the folder that a file is in; a relative path may not say it.
+/// Returns the name of the folder of a file, resolving a relative path if necessary.
 fn folder_of(path: &Path) -> Option<String> {
     let name = |path: &Path| path.parent()?.file_name()?.to_str().map(str::to_owned);
     name(path).or_else(|| name(&std::path::absolute(path).ok()?))
@@ -266,7 +266,7 @@ fn dialect(file: &str) -> &'static str {
     }
 }
 
-/// Whether a folder is one of agents: those in it have an `AGENT.md`, and none is a skill.
+/// Whether a folder has agents: some subfolder has an `AGENT.md`, and none has a `SKILL.md`.
 fn holds_agents(root: &Path) -> bool {
     let folders: Vec<PathBuf> = std::fs::read_dir(root)
         .into_iter()
@@ -299,7 +299,7 @@ fn from_report(file: &FileReport, folder: &Path, root: &Path) -> Draft {
     }
 }
 
-/// Other files are named by their full path; here paths are shown as given.
+/// Replaces absolute paths in a message by paths as the caller gave them.
 fn as_given(found: &Diagnostic, folder: &Path, root: &Path) -> Diagnostic {
     let full = root.display().to_string();
     let mut found = found.clone();

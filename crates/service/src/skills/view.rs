@@ -1,4 +1,4 @@
-//! Fills the shape of a skill of a file: what the file says, and over it what the store knows.
+//! Converts file skills for output: the content of the file, overridden by the state in the store.
 
 use deft_model::{
     Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile, Skill, Step,
@@ -19,11 +19,11 @@ use serde_json::Value;
 
 use super::catalog::SkillCatalog;
 
-/// The number of coming fires that are shown.
+/// Number of next fires to show.
 pub(super) const NEXT: usize = 3;
 
 impl SkillCatalog {
-    /// A skill of a file as listings show it.
+    /// Returns a file skill as listings show it.
     pub(super) fn file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
         let mut shown = as_written(loaded, self.moment());
         let id = loaded.skill.id.as_str();
@@ -56,7 +56,7 @@ impl SkillCatalog {
         Ok(shown)
     }
 
-    /// A skill of a file with everything in it.
+    /// Returns a file skill with all details.
     pub(super) fn full_file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
         let mut shown = self.file_skill(loaded)?;
         shown.details = Some(details(loaded));
@@ -69,7 +69,7 @@ impl SkillCatalog {
     }
 }
 
-/// A skill as its file has it.
+/// Returns a skill with the content of its file only.
 fn as_written(loaded: &LoadedSkill, moment: &Moment) -> FileSkill {
     let skill = &loaded.skill;
     FileSkill {
@@ -104,8 +104,8 @@ fn as_written(loaded: &LoadedSkill, moment: &Moment) -> FileSkill {
     }
 }
 
-/// Why a skill that the store does not know yet does not fire. `enabled: false` is the author's wish,
-/// unless the skill needs tools: whether it waits for them is known after the first start.
+/// Returns why a skill without a row does not fire. `enabled: false` is the author's choice, unless the skill
+/// needs tools: whether it waits for them is known after the first start.
 fn disabled_by_file(skill: &Skill) -> Option<DisabledReason> {
     let wished = !skill.policy.enabled && skill.required_tools.is_empty();
     wished.then_some(DisabledReason::User)
@@ -151,7 +151,7 @@ fn trigger(skill: &Skill, moment: &Moment) -> TriggerView {
     }
 }
 
-/// The zone in which the times of a skill are shown.
+/// Returns the zone for the times of a skill.
 pub(crate) fn zone(skill: &Skill, moment: &Moment) -> TimeZone {
     let name = skill
         .timing

@@ -1,4 +1,4 @@
-//! Follows changes of skill files.
+//! Watches skill files for changes.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -14,20 +14,20 @@ use crate::workspace::Workspace;
 /// A change of the skills on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillFileChange {
-    /// The change for programs.
+    /// The change for output as JSON.
     pub event: FileEvent,
-    /// The change in a line.
+    /// The change in one line.
     pub text: String,
 }
 
-/// Skill files that are followed until this is dropped.
+/// A watch of skill files that ends when it is dropped.
 pub struct SkillWatch {
     registry: Registry,
     changes: Receiver<Arc<[Change]>>,
 }
 
 impl SkillWatch {
-    /// Starts to follow the skills of a workspace.
+    /// Starts to watch the skills of a workspace.
     pub fn start(workspace: &Workspace) -> Done<Self> {
         let library = workspace.library()?;
         let zone = library.moment.zone;
@@ -41,12 +41,12 @@ impl SkillWatch {
         })
     }
 
-    /// The number of skills now.
+    /// Returns the current number of skills.
     pub fn skill_count(&self) -> usize {
         self.registry.snapshot().skill_count()
     }
 
-    /// Why files are polled; none if the system reports changes.
+    /// Returns why files are polled; `None` if the system reports changes.
     pub fn polling_reason(&self) -> Option<String> {
         match self.registry.watching() {
             WatchMode::Events => None,
@@ -54,7 +54,7 @@ impl SkillWatch {
         }
     }
 
-    /// Waits for changes; none if there will be no more.
+    /// Waits for the next changes; `None` after the end of the watch.
     pub fn wait(&self) -> Option<Vec<SkillFileChange>> {
         let batch = self.changes.recv().ok()?;
         let changes = batch.iter().map(|change| SkillFileChange {

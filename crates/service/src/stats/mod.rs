@@ -1,4 +1,4 @@
-//! Figures for dashboards. Nothing is written.
+//! Statistics for dashboards. Nothing is written.
 
 mod outcomes;
 mod spending;
@@ -15,13 +15,13 @@ use jiff::{Span, Timestamp};
 
 use crate::app::App;
 
-/// The usual number of days.
+/// The default number of days.
 const DAYS: u32 = 30;
 
-/// The most days.
+/// The maximum number of days.
 const MOST_DAYS: u32 = 366;
 
-/// Some days up to today, in the zone of deft.
+/// A range of days up to today, in the zone of deft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Days {
     from: Date,
@@ -37,7 +37,7 @@ impl Days {
         Ok(Self { from, to })
     }
 
-    /// When they begin.
+    /// Returns the start of the first day.
     fn start(self, app: &App) -> Done<Timestamp> {
         let start = self.from.to_zoned(app.zone.clone());
         let start = start.map_err(|problem| Failure::internal("engine", problem.to_string()))?;

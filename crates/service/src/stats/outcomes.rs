@@ -1,4 +1,4 @@
-//! How runs ended, by skill and day.
+//! Outcomes of runs, by skill and day.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::Days;
 use crate::app::App;
 use crate::store;
 
-/// How the runs of each skill ended in the last days. Chats are left out.
+/// Counts the outcomes of runs in the last `days`, by skill. Chats are excluded.
 pub fn outcomes(app: &App, days: Option<u32>) -> Done<OutcomeStats> {
     let days = Days::last(app, days)?;
     let counts = app.engine.store().outcomes(days.start(app)?);

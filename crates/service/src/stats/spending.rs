@@ -1,4 +1,4 @@
-//! What models cost, by day.
+//! Costs of models, by day.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::Days;
 use crate::app::App;
 use crate::store;
 
-/// What models cost on each of the last days.
+/// Returns the costs of models on each of the last `days`.
 pub fn spending(app: &App, days: Option<u32>) -> Done<SpendStats> {
     let days = Days::last(app, days)?;
     let rows = app.engine.store().spent(SpentFilter::default());

@@ -1,4 +1,4 @@
-//! How often calls of tools failed, from the events of runs.
+//! Failure rates of tools, from the events of runs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,23 +12,23 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::runs::{events_after, newest_event};
 
-/// How many of the newest events are read, if nothing else is asked for.
+/// The default number of newest events to read.
 const NEWEST: u32 = 20_000;
 
-/// The most that are read: it takes about a second.
+/// The maximum number of events to read, which takes about a second.
 const MOST: u32 = 200_000;
 
-/// How many are read at once.
+/// Number of events read at once.
 const PAGE: u32 = 2_000;
 
-/// How often calls of tools failed lately, the most failures first. Counting all events there ever were would take
-/// minutes in an old home, so that the newest are counted, and the answer says whether there are more.
+/// Counts recent failures of tools, most failures first. Counting all events would take minutes in an old
+/// home, so only the newest are counted, and the result says whether there are more.
 pub fn tools(app: &App, events: Option<u32>) -> Done<ToolStats> {
     let mut counts = CallCounts::default();
     let most = u64::from(events.unwrap_or(NEWEST).clamp(1, MOST));
     app.block_on(async {
         let mut after = newest_event(app).await?.saturating_sub(most);
-        // Older ones may have been deleted with their runs.
+        // Older events may have been deleted with their runs.
         counts.complete = after == 0 || events_after(app, 0, 1).await?.last > after;
         loop {
             let page = events_after(app, after, PAGE).await?;
@@ -43,7 +43,7 @@ pub fn tools(app: &App, events: Option<u32>) -> Done<ToolStats> {
     Ok(counts.stats())
 }
 
-/// A call that has begun: its run, and its place there.
+/// A call that has begun: its run, and its path in the run.
 type CallKey = (RunId, String);
 
 #[derive(Default)]

@@ -1,6 +1,6 @@
-//! The state of a home on one screen: the daemon, next fires, runs, failures, questions, spending.
+//! The state of a home at a glance: the daemon, next fires, runs, failures, approvals, spending.
 //!
-//! Nothing is written. Not here: how it is drawn.
+//! Nothing is written. Not here: rendering it.
 
 mod runs;
 
@@ -20,22 +20,22 @@ use crate::lock::Lock;
 use crate::workspace::Workspace;
 use crate::{approvals, budget, listener, schedule, skills, store};
 
-/// The most fires that are shown.
+/// Maximum number of fires to show.
 const MOST_FIRES: usize = 5;
 
-/// How long files and schedules count as read, while nothing changes in the store.
+/// How long data from files is cached, unless the store changes.
 const FILES: Duration = Duration::from_secs(10);
 
-/// Reads the state of a home again and again.
+/// Reads the state of a home repeatedly.
 pub struct StatusReader {
     workspace: Workspace,
     app: App,
-    /// Whether the store was there when it was opened.
+    /// Whether the store existed when the home was opened.
     has_store: bool,
     files: Option<FileState>,
 }
 
-/// The facts that are read from files, which takes longer.
+/// The data from files, which takes longer to read.
 struct FileState {
     read: Instant,
     version: u64,
@@ -44,10 +44,10 @@ struct FileState {
     next: Vec<NextFire>,
 }
 
-/// How long the store may take to answer. Balancers give up after a second or more, and then show no reason.
+/// Timeout of the store. Load balancers time out after a second or more, and then show no reason.
 const STORE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why a daemon cannot work; nothing if it can. Skills are loaded before a daemon answers at all.
+/// Returns why a daemon is not ready; empty if it is. Skills are loaded before a daemon answers any request.
 pub async fn obstacles(app: &App) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(obstacle) = store_obstacle(app.engine.store().version()).await {
@@ -59,7 +59,7 @@ pub async fn obstacles(app: &App) -> Vec<String> {
     found
 }
 
-/// Why the store cannot be used. The error itself goes to the log: the reasons are shown to anyone who asks.
+/// Returns why the store cannot be used. The error itself is only logged, because the reasons are public.
 async fn store_obstacle(answer: Answer<'_, u64>) -> Option<&'static str> {
     match tokio::time::timeout(STORE_PATIENCE, answer).await {
         Ok(Ok(_)) => None,
@@ -71,13 +71,13 @@ async fn store_obstacle(answer: Answer<'_, u64>) -> Option<&'static str> {
     }
 }
 
-/// The state of a home, once.
+/// Returns the state of a home once.
 pub fn status(workspace: &Workspace) -> Done<StatusView> {
     StatusReader::open(workspace)?.read()
 }
 
 impl StatusReader {
-    /// Opens a home to read; it need not exist.
+    /// Opens a home for reading; it need not exist.
     pub fn open(workspace: &Workspace) -> Done<Self> {
         Ok(Self {
             has_store: has_store(workspace)?,
@@ -87,7 +87,7 @@ impl StatusReader {
         })
     }
 
-    /// The state as it is now.
+    /// Returns the current state.
     pub fn read(&mut self) -> Done<StatusView> {
         if !self.has_store && has_store(&self.workspace)? {
             *self = Self::open(&self.workspace)?;
@@ -137,7 +137,7 @@ impl StatusReader {
         })
     }
 
-    /// The zone that times are shown in.
+    /// Returns the zone for displayed times.
     pub fn zone(&self) -> &jiff::tz::TimeZone {
         &self.app.zone
     }
@@ -178,7 +178,7 @@ fn read_files(workspace: &Workspace, version: u64) -> Done<FileState> {
     })
 }
 
-/// The process that is up. Its lock file was written when it started.
+/// Returns the state of the daemon. Its lock file was written when it started.
 fn daemon(app: &App) -> DaemonStatus {
     let Some(holder) = Lock::holder(app.home()) else {
         return DaemonStatus {

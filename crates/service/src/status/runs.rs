@@ -1,4 +1,4 @@
-//! Runs that are not over, and runs that did not succeed.
+//! Active runs, and recent failures.
 
 use deft_engine::CHAT_SKILL;
 use deft_store::{RunFilter, RunRow};
@@ -10,13 +10,13 @@ use jiff::{SignedDuration, Timestamp};
 use crate::app::{self, App};
 use crate::{runs, store};
 
-/// The most runs of a kind that are shown.
+/// Maximum number of runs to show of each kind.
 const MOST_RUNS: u32 = 5;
 
-/// How far back failures are shown.
+/// Maximum age of failures to show.
 const RECENT: SignedDuration = SignedDuration::from_hours(24);
 
-/// The newest runs that are not over, and how many there are.
+/// Returns the newest active runs, and their total number.
 pub(super) fn active(app: &App) -> Done<(Vec<ActiveRun>, u64)> {
     let filter = RunFilter {
         statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -41,8 +41,8 @@ fn active_run(app: &App, row: &RunRow) -> Done<ActiveRun> {
     })
 }
 
-/// The newest runs of the last day that did not succeed, and how many there are. A chat shows its own
-/// failures.
+/// Returns the newest failed runs of the last day, and their total number. Chats are excluded, because they
+/// show their own failures.
 pub(super) fn failed(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u64)> {
     let filter = RunFilter {
         outcomes: vec![

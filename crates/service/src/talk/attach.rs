@@ -1,43 +1,44 @@
-//! Files that a person attaches to a message by writing `@path`.
+//! Files that a user attaches to a message by writing `@path`.
 //!
-//! The text of a file stands behind the message, in a fence with its path. A path without a file is an
-//! error; any other word that names no file stays as it is, such as `@ada`. Not here: completing paths while a person types.
+//! The text of a file is appended to the message, in a fence with its path. A word that is clearly a path but
+//! names no file is an error; any other word stays as it is, such as `@ada`. Not here: completing paths while
+//! a user types.
 
 use std::path::{Path, PathBuf};
 
 use deft_registry::read_regular;
 use deft_wire::{Done, Failure};
 
-/// The most bytes of one file, and of all files of a message.
+/// Maximum size of one file, and of all files of a message, in bytes.
 const MOST_BYTES: u64 = 200_000;
 const MOST_IN_ALL: u64 = 500_000;
 
-/// How images begin: PNG, JPEG, GIF, and WebP within its container.
+/// Prefixes of image files: PNG, JPEG, GIF, and the container of WebP.
 const IMAGES: [&[u8]; 4] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"];
 
-/// What to do about a file of another kind.
+/// The hint for files of other kinds.
 const FORMATS: &str = "text in UTF-8 is read, such as txt, md, csv, json, yaml, html and source code; \
     let the agent read other files with a tool";
 
-/// A message with the files that it names.
+/// A message with its attached files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttachedText {
-    /// The message, and the files behind it.
+    /// The message, followed by the files.
     pub text: String,
-    /// The files, each once.
+    /// The files, without duplicates.
     pub files: Vec<AttachedFile>,
 }
 
-/// A file that is part of a message.
+/// An attached file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// Its path as it was written.
+    /// The path as written.
     pub path: String,
-    /// How long it is.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
-/// Reads the files that a message names; `~` is the home of the user.
+/// Reads the files that a message names; `~` is the user's home.
 pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<AttachedText> {
     let mut attached = AttachedText {
         text: text.to_owned(),
@@ -68,7 +69,7 @@ pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<Attac
     Ok(attached)
 }
 
-/// The words behind an `@` that begins a word: up to white space, or within quotes.
+/// Returns the words after each `@` at the start of a word: up to white space, or within quotes.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut before = ' ';
@@ -101,7 +102,7 @@ fn word(rest: &mut std::str::Chars<'_>) -> String {
     word
 }
 
-/// The file that a word names, also one with punctuation behind it.
+/// Returns the file that a word names, with or without trailing punctuation.
 fn find(word: &str, folder: &Path, user_home: Option<&Path>) -> Option<(String, PathBuf)> {
     let bare = trim_punctuation(word);
     let names = [word, bare].into_iter().filter(|name| !name.is_empty());
@@ -109,7 +110,7 @@ fn find(word: &str, folder: &Path, user_home: Option<&Path>) -> Option<(String, 
     found.find(|(_, path)| path.is_file())
 }
 
-/// Refuses a word that can only be meant as a file, and names none: the message would go without it.
+/// Fails for a word that is clearly a path but names no file: the message would be sent without it.
 fn check_missing(word: &str, folder: &Path, user_home: Option<&Path>) -> Done<()> {
     let is_path = ["/", "~/", "./", "../"];
     if !is_path.iter().any(|start| word.starts_with(start)) {
@@ -163,7 +164,7 @@ fn read(name: &str, path: &Path) -> Done<String> {
         })
 }
 
-/// A file as a model reads it. The fence is longer than any in the file.
+/// Formats a file for a model. The fence is longer than any fence in the file.
 fn fenced(name: &str, content: &str) -> String {
     let longest = content.split(|c| c != '`').map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);

@@ -1,4 +1,4 @@
-//! The calls of an answer, collected from what happens while it is worked on.
+//! Collects the calls of an answer from its live events.
 
 use deft_model::Object;
 use deft_wire::chat::{CallState, ChatCall};
@@ -6,12 +6,12 @@ use deft_wire::chat::{CallState, ChatCall};
 use super::Live;
 use crate::shape::mask_value;
 
-/// The calls so far.
+/// The recorded calls of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallLog(Vec<ChatCall>);
 
 impl CallLog {
-    /// Records what happens.
+    /// Records an event.
     pub fn record(&mut self, live: &Live) {
         match live {
             Live::ToolBegun { tool, args, depth } => {
@@ -36,7 +36,7 @@ impl CallLog {
                 let note = reason.clone();
                 self.find(tool).state = CallState::Refused { note };
             }
-            // The call is made again, and is in the list then.
+            // The model repeats the call, which is then recorded.
             Live::Hidden { .. }
             | Live::Replied { .. }
             | Live::Text(_)
@@ -47,12 +47,13 @@ impl CallLog {
         }
     }
 
-    /// The calls.
+    /// Returns the recorded calls.
     pub fn into_calls(self) -> Vec<ChatCall> {
         self.0
     }
 
-    /// The oldest running call of a tool; a call that was refused may never have begun.
+    /// Returns the oldest running call of a tool, adding it if necessary: a call that was refused may never
+    /// have begun.
     fn find(&mut self, tool: &str) -> &mut ChatCall {
         let is_running = |call: &ChatCall| call.tool == tool && call.state == CallState::Running;
         let place = self.0.iter().position(is_running).unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! The controls of a chat of a home: its model, and its last exchange.
+//! Controls of a home's chats: the choice of a model, and undo.
 
 use deft_wire::Failure;
 

@@ -1,6 +1,6 @@
 //! Chats of a home, answered by its engine.
 //!
-//! Not here: what an answer looks like, and what an agent is told.
+//! Not here: displaying answers, and building prompts.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -26,10 +26,10 @@ use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, MessageRole, PromptView};
 use deft_wire::{Done, Failure};
 
-/// How many messages of a conversation are read at once.
+/// Maximum number of messages of a conversation that are read.
 const MOST_MESSAGES: u32 = 10_000;
 
-/// The chats of a home.
+/// Returns the chats of a home.
 pub fn host(app: &App) -> Arc<dyn Talk> {
     Arc::new(Host {
         engine: app.engine.clone(),
@@ -37,7 +37,7 @@ pub fn host(app: &App) -> Arc<dyn Talk> {
     })
 }
 
-/// An answer that is worked on.
+/// The work on an answer.
 type Work<'a> =
     Pin<Box<dyn Future<Output = Result<deft_engine::ChatAnswer, deft_engine::Error>> + Send + 'a>>;
 
@@ -65,7 +65,7 @@ impl Host {
         .await
     }
 
-    /// Tells what happens while an answer is worked on, and how it ended.
+    /// Does the work on an answer, passes its live events to `listener`, and returns the answer.
     async fn follow<'a, F>(
         &'a self,
         attention: Attention,
@@ -80,7 +80,7 @@ impl Host {
             let ended = matches!(live, Live::ToolEnded { .. });
             tell(live);
             if ended {
-                // It may have left a message, which is delivered without waiting for more.
+                // The tool may have left a notice, which is then delivered without delay.
                 engine.ring();
             }
         });
@@ -129,7 +129,7 @@ impl Host {
         }
     }
 
-    /// A conversation with how its last run stands.
+    /// Returns a conversation with the state of its last run.
     async fn whole(&self, row: ConversationRow) -> Done<Conversation> {
         let run = match &row.run {
             Some(run) => self.engine.store().run(run).await.map_err(stored)?,
@@ -178,7 +178,7 @@ impl Host {
         })
     }
 
-    /// Agents that call no model for now, also those that were paused on an earlier day.
+    /// Returns the agents that are paused, including those paused on an earlier day.
     async fn paused(&self) -> Done<Vec<PausedAgent>> {
         let filter = SpentFilter {
             prefix: Some(SpendSubject::Agent(String::new()).to_string()),
@@ -307,7 +307,7 @@ impl Talk for Host {
             let question = row.asked.message.clone();
             let Response { answer, always } = response;
             let answered = self.engine.answer(&row, answer, by, always).await;
-            // A daemon in this process looks at once, and not at its next round.
+            // Wake a daemon in this process, so that it does not wait for its next round.
             self.engine.ring();
             let row = match answered.map_err(|error| failure(&error))? {
                 deft_engine::AnswerReceipt::Accepted(row)

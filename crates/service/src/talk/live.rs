@@ -1,6 +1,6 @@
-//! Published events of a run as chats show them; and the end of a run as an answer.
+//! Converts published events of a run into live events of a chat, and the end of a run into an answer.
 //!
-//! Text comes from the model while it is written and was not stored yet; everything else was.
+//! Text comes from the model as it is generated, before it is stored; all other events are stored first.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -19,10 +19,10 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::{Listener, Live};
 
-/// Tells a listener what happens in a run, in the order in which it happened.
+/// Passes the events of a run to a listener in their order.
 ///
-/// Pieces of an answer come at once, and events through a queue. What was published before a piece
-/// is told before it: else the words that follow a call would stand above it.
+/// Pieces of an answer arrive directly, events through a queue. Events published before a piece are passed
+/// first; otherwise the text after a call would appear above the call.
 pub(super) struct Teller {
     queue: Mutex<(Receiver<Arc<PublishedEvent>>, News)>,
     run: Arc<OnceLock<RunId>>,
@@ -42,7 +42,7 @@ impl Teller {
         })
     }
 
-    /// Tells a piece of an answer.
+    /// Passes on a piece of an answer.
     pub(super) fn hear(&self, delta: Delta) {
         self.catch_up();
         if let Some(live) = piece(delta) {
@@ -50,14 +50,14 @@ impl Teller {
         }
     }
 
-    /// Tells everything that was published so far.
+    /// Passes on all events published so far.
     fn catch_up(&self) {
         let mut queue = self.queue.lock();
         let (events, news) = &mut *queue;
         loop {
             let published = match events.try_recv() {
                 Ok(published) => published,
-                // A slow listener misses events, and gets the answer all the same.
+                // A slow listener misses events, but still gets the answer.
                 Err(TryRecvError::Lagged(_)) => continue,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             };
@@ -70,7 +70,7 @@ impl Teller {
         }
     }
 
-    /// Tells what happens until the work is done. `bell` gets the same events, and only wakes.
+    /// Passes on events until `work` is done. `bell` receives the same events and only wakes this task.
     pub(super) async fn follow<T>(
         &self,
         mut bell: Receiver<Arc<PublishedEvent>>,
@@ -95,17 +95,17 @@ impl Teller {
     }
 }
 
-/// A piece of an answer.
+/// Converts a piece of an answer.
 fn piece(delta: Delta) -> Option<Live> {
     match delta {
         Delta::Text(text) => Some(Live::Text(text)),
         Delta::Again => Some(Live::Again),
-        // It is told when it is made.
+        // The call is reported when it is made.
         Delta::Call { .. } => None,
     }
 }
 
-/// Calls and agents that are under way.
+/// Running calls and agents.
 #[derive(Default)]
 struct News {
     calls: HashMap<(Address, u32, u32), String>,
@@ -113,7 +113,7 @@ struct News {
 }
 
 impl News {
-    /// An agent that was sent out is back.
+    /// Returns the event for the end of a dispatched agent.
     fn agent_ended(&mut self, agent: &Address, failure: Option<&Failure>) -> Option<Live> {
         Some(Live::AgentEnded {
             agent: self.agents.remove(agent)?,
@@ -152,7 +152,7 @@ impl News {
                 ms,
                 ..
             } => {
-                // What an agent that was sent out brings back is no end of a tool.
+                // The result of a dispatched agent is not the end of a tool call.
                 let tool = self.calls.remove(&place(turn, call))?;
                 Some(Live::ToolEnded {
                     tool,
@@ -196,7 +196,7 @@ impl News {
     }
 }
 
-/// A call that is not made, and why. What costs nothing is not worth a line.
+/// Returns the event for a call that is not made. Calls that cost nothing are not worth a line.
 fn untaken_call(name: &str, how: Interpretation, text: &str) -> Option<Live> {
     match how {
         Interpretation::Text | Interpretation::Made => None,
@@ -214,7 +214,7 @@ fn untaken_call(name: &str, how: Interpretation, text: &str) -> Option<Live> {
     }
 }
 
-/// The answer of a run, as far as the run has come.
+/// Converts the current state of a run into an answer.
 pub(super) fn answer(conversation: String, text: String, run: RunView) -> ChatAnswer {
     ChatAnswer {
         conversation,
@@ -232,7 +232,7 @@ pub(super) fn answer(conversation: String, text: String, run: RunView) -> ChatAn
     }
 }
 
-/// A message that has no text of its own, in a line.
+/// Summarises a message without text in one line.
 pub(super) fn summary(body: &str) -> String {
     match serde_json::from_str(body) {
         Ok(Message::Tool { name, text, .. }) => format!("{name}: {text}"),
@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// Events as they are stored, and what is shown of each.
+    /// Stored events, and the line shown for each.
     #[test]
     fn events_become_lines() {
         let mut news = News::default();
@@ -360,8 +360,8 @@ mod tests {
         assert_eq!(piece(Delta::Call { name: text() }), None);
     }
 
-    /// What happens in other runs is not told, what was published by the end is, and pieces of an
-    /// answer stand where they belong.
+    /// Events of other runs are not passed on, all events published by the end are, and pieces of an answer
+    /// are in the right order.
     #[tokio::test]
     async fn a_run_is_followed_to_its_end() {
         let (sender, events) = tokio::sync::broadcast::channel(8);

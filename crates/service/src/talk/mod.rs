@@ -1,9 +1,9 @@
-//! Chats, for everything that talks: the terminal, Telegram, later others.
+//! Chats, for all front ends that talk: the terminal, Telegram, others later.
 //!
-//! A front end knows a [`Talk`] and no engine, so that tests can use one with scripted answers. `host.rs`
-//! has the real one.
+//! A front end uses a [`Talk`] and not the engine, so that tests can use one with scripted answers. The real
+//! one is in `host.rs`.
 //!
-//! Not here: what an answer looks like, and where it is shown.
+//! Not here: displaying answers.
 
 #![allow(missing_docs, reason = "fields are named after what they hold")]
 
@@ -37,36 +37,36 @@ pub use calls::CallLog;
 pub use host::host;
 pub use request::{find_conversation, resume_and_wait, say_and_wait};
 
-/// An answer, some time later.
+/// The future of a result.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;
 
-/// Receives what happens while an answer is worked on.
+/// Receives live events during the work on an answer.
 pub type Listener = Arc<dyn Fn(Live) + Send + Sync>;
 
-/// Something that a person says.
+/// A message of a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Say {
-    /// The conversation that it belongs to; a new one when absent.
+    /// The conversation it belongs to; `None` starts a new one.
     pub conversation: Option<String>,
-    /// The agent that is to answer.
+    /// The agent that answers.
     pub agent: Option<String>,
-    /// Where it is said: `cli`, `telegram:CHAT`.
+    /// The channel it comes from: `cli`, `telegram:CHAT`.
     pub channel: String,
-    /// What.
+    /// The text.
     pub text: String,
-    /// Names it, so that it is answered once however often it is said.
+    /// A key for deduplication: messages with the same key are answered once.
     pub key: Option<String>,
-    /// The chat that the answer is left for in the outbox; none where the caller waits for it.
+    /// The chat to which the outbox delivers the answer; `None` if the caller waits for it.
     pub answer_to: Option<String>,
-    /// No person reads along who could be asked something.
+    /// Whether no person is present who could be asked a question.
     pub alone: bool,
-    /// The model that is to answer, if not the agent's.
+    /// The model that answers, instead of the agent's.
     pub model: Option<String>,
     /// The request that it comes from.
     pub origin: RunOrigin,
 }
 
-/// The usage of a chat, for people.
+/// Formats the usage of a chat for display.
 pub fn describe_usage(usage: &ChatUsage) -> String {
     let calls = usize::try_from(usage.llm_calls).unwrap_or(usize::MAX);
     let calls = counted(calls, "call");
@@ -80,7 +80,7 @@ pub fn describe_usage(usage: &ChatUsage) -> String {
     }
 }
 
-/// Money for people: cents where there are some, and more where there are none.
+/// Formats an amount for display: with two decimals, or six if it is less than a cent.
 pub fn dollars(amount: Usd) -> String {
     let amount = amount.dollars();
     if amount == 0.0 || amount >= 0.01 {
@@ -90,14 +90,14 @@ pub fn dollars(amount: Usd) -> String {
     }
 }
 
-/// Something that happens while an answer is worked on.
+/// A live event during the work on an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Live {
-    /// More of the text.
+    /// A piece of the answer's text.
     Text(String),
-    /// The text since the last call counts no more: the model is asked again.
+    /// The text since the last call is discarded: the model is asked again.
     Again,
-    /// A tool is called, by an agent that is so far below the first one.
+    /// A tool call begins; `depth` is the distance of its agent from the first one.
     ToolBegun {
         tool: String,
         args: Object,
@@ -110,17 +110,17 @@ pub enum Live {
         /// The error.
         note: Option<String>,
     },
-    /// A call was not made.
+    /// A call was refused.
     Refused { tool: String, reason: String },
-    /// A call of a tool that the model was not offered. It is offered now, and the model is told what it
-    /// takes.
+    /// The model called a tool that was not offered to it. The tool is offered now, and the model gets its
+    /// description.
     Hidden { tool: String, reason: String },
-    /// A model has replied: what that took.
+    /// A model has replied; its usage.
     Replied {
         input_tokens: u64,
         output_tokens: u64,
     },
-    /// An agent is sent out, by one that is so far below the first one.
+    /// An agent is dispatched; `depth` is the distance of the dispatching agent from the first one.
     Dispatched {
         agent: String,
         mission: String,
@@ -129,26 +129,26 @@ pub enum Live {
     AgentEnded {
         agent: String,
         depth: usize,
-        /// Why it did not do what it was to do.
+        /// The error, if it failed.
         note: Option<String>,
     },
-    /// Nothing goes on until something happens: a question is answered, a budget is there again.
+    /// The run waits, for example for an answer or for budget.
     Waiting { reason: String },
 }
 
-/// A conversation.
+/// A conversation and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     pub view: ConversationView,
-    /// The last run, if it has not ended.
+    /// The last run, if it is not over.
     pub open: Option<OpenRun>,
 }
 
-/// A run of a conversation that has not ended.
+/// A run of a conversation that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenRun {
     pub run: RunId,
-    /// Its state, as in "waits for an answer".
+    /// A description of its state, such as "waits for an answer".
     pub state: String,
 }
 
@@ -158,58 +158,58 @@ pub struct UnansweredMessage {
     pub run: RunId,
     pub text: String,
     pub state: AnswerState,
-    /// The reason why it waits, if it does.
+    /// Why it waits, if so.
     pub waits_for: Option<String>,
 }
 
-/// Where an answer stands that is not there yet.
+/// The state of an answer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
     /// The process that worked on it is gone, or its turn has not come.
     Interrupted,
-    /// Another process works on it.
+    /// Another process is working on it.
     Elsewhere,
-    /// It waits for something that the run names.
+    /// The run waits for something.
     Waiting,
 }
 
-/// How a caller attends to an answer while it is worked on.
+/// How the caller attends to an answer in progress.
 #[derive(Clone, Default)]
 pub struct Attention {
-    /// A person who can be asked right now.
+    /// A person who can be asked immediately.
     pub asker: Option<Arc<dyn Asker>>,
-    /// Confirmations are answered with yes; the record names this as the reason.
+    /// Answers confirmations with yes; the record names this as the reason.
     pub assume_yes: Option<String>,
-    /// A process comes back for runs that wait, so that long waits give the lease back.
+    /// Whether a process resumes parked runs, so that long waits may give up the lease.
     pub parks: bool,
-    /// Where the id of the run is put as soon as it is admitted.
+    /// Receives the id of the run as soon as it is admitted.
     pub admitted: Option<Arc<OnceLock<RunId>>>,
 }
 
-/// A model that can answer in a chat.
+/// A model for chats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatModel {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Its name at the provider.
+    /// The provider's name for the model.
     pub model: String,
     pub provider: String,
-    /// Whether it answers unless another one is chosen.
+    /// Whether it answers unless another model is chosen.
     pub usual: bool,
 }
 
-/// An exchange that left a conversation.
+/// An exchange that was removed from a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoneExchange {
-    /// The run that answered; its record stays.
+    /// The run that answered; its record is kept.
     pub run: Option<RunId>,
-    /// The message that was taken back.
+    /// The removed message.
     pub text: String,
-    /// The tools that were called.
+    /// The tools that the run called.
     pub called: Vec<String>,
 }
 
-/// A question with the answer that counts.
+/// A question with the answer that is in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecidedQuestion {
     pub question: String,
@@ -219,45 +219,46 @@ pub struct DecidedQuestion {
 
 /// The controls of a chat.
 pub trait ChatControls {
-    /// The models that are configured; the one that answers for an agent, or for the default one, is marked.
+    /// Returns the configured models. The default for `agent`, or for the default agent, is marked as
+    /// `usual`.
     fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>>;
 
-    /// The model that a person chose for a conversation, if it is still configured.
+    /// Returns the model that the user chose for a conversation, if it is still configured.
     fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>>;
 
-    /// Takes back the last exchange of a conversation; none if it has none. An answer that is not
-    /// complete is a reason to refuse.
+    /// Removes the last exchange of a conversation; `None` if it has none. Fails if the answer is not
+    /// complete.
     fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>>;
 }
 
-/// Answers messages, and knows the conversations of a home.
+/// Answers messages, and manages the conversations of a home.
 pub trait Talk: ChatControls + Send + Sync + 'static {
-    /// Says something and waits for the answer. That a run fails is an answer too; an error is
-    /// that there was none to begin with.
+    /// Sends a message and waits for the answer. A failed run is also an answer; an error means that no run
+    /// was started.
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
 
-    /// Messages of a conversation without an answer, the oldest first.
+    /// Returns the messages of a conversation without an answer, oldest first.
     fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>>;
 
-    /// Resumes an answer, or waits for the process that works on it.
+    /// Resumes an answer, or waits for the process that is working on it.
     fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
 
-    /// Makes sure that a finished answer is on its way to a chat, once.
+    /// Ensures that a finished answer is queued for a chat, once.
     fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()>;
 
-    /// Leaves words for a chat in the outbox; the same key is said once.
+    /// Queues a text for a chat in the outbox; texts with the same key are sent once.
     fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()>;
 
-    /// Leaves a question for a chat in the outbox, once.
+    /// Queues a question for a chat in the outbox, once.
     fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()>;
 
-    /// Stops an answer that is worked on.
+    /// Stops an answer in progress.
     fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()>;
 
-    /// The prompt of a model, without calling one.
+    /// Returns the prompt for a model, without calling one.
     fn prompt(&self, say: Say) -> Later<'_, PromptView>;
 
-    /// Answers a question that is stored; none if it is over. The first answer counts.
+    /// Answers a stored question; `None` if it is no longer open. The first answer is in effect.
     fn decide<'a>(
         &'a self,
         approval: &'a str,
@@ -265,38 +266,38 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
         by: &'a str,
     ) -> Later<'a, Option<DecidedQuestion>>;
 
-    /// Skills that an agent may use: ids and descriptions.
+    /// Returns the ids and descriptions of the skills that an agent may use.
     fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>>;
 
-    /// Why this agent does not exist, or nothing.
+    /// Fails if the agent does not exist.
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()>;
 
-    /// Why an agent, or the default one, has no model, or nothing.
+    /// Fails if the agent, or the default agent, has no model.
     fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()>;
 
-    /// Conversations, the latest first; those of one channel if one is named.
+    /// Returns conversations, latest first; only those of `channel` if given.
     fn conversations<'a>(
         &'a self,
         channel: Option<&'a str>,
         limit: Option<u32>,
     ) -> Later<'a, Vec<ConversationView>>;
 
-    /// A conversation by its id or by a beginning of it. One that fits several is an error that
-    /// names them.
+    /// Returns a conversation by its id or a prefix of it. An ambiguous prefix is an error that lists the
+    /// matches.
     fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>>;
 
-    /// Its messages.
+    /// Returns the messages of a conversation.
     fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>>;
 
-    /// Messages in which words were found, the latest first.
+    /// Returns messages that contain the words, latest first.
     fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>>;
 
     /// Deletes a conversation.
     fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool>;
 
-    /// The usage of today.
+    /// Returns the usage of today.
     fn spending(&self) -> Later<'_, Spending>;
 
-    /// Resumes a paused agent; false if it was not paused.
+    /// Resumes a paused agent. Returns false if it was not paused.
     fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool>;
 }

@@ -1,4 +1,4 @@
-//! Messages that programs send: the answer as far as it is there in time.
+//! Messages sent by programs, which wait for the answer up to a deadline.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use super::{Attention, CallLog, Conversation, Listener, Live, Say, Talk};
 
-/// How often to look whether a message is stored.
+/// Interval between checks whether a message is stored.
 const STORED: Duration = Duration::from_millis(5);
 
-/// A conversation by its id, the beginning of it, or `last`: the latest one, on a channel if one is named.
+/// Returns a conversation by its id, a prefix of it, or `last`: the latest one, of `channel` if given.
 pub async fn find_conversation(
     talk: &dyn Talk,
     id: &str,
@@ -38,7 +38,7 @@ pub async fn find_conversation(
     })
 }
 
-/// Says something and waits for the answer, at most so long. A question before a call waits among the
+/// Sends a message and waits for the answer, for at most `at_most`. Questions before calls wait among the
 /// approvals.
 pub async fn say_and_wait(talk: Arc<dyn Talk>, mut say: Say, at_most: Duration) -> Done<ChatReply> {
     if say.text.trim().is_empty() {
@@ -56,7 +56,7 @@ pub async fn say_and_wait(talk: Arc<dyn Talk>, mut say: Say, at_most: Duration) 
     work.wait(answer, at_most).await
 }
 
-/// Resumes the oldest answer of a conversation that is not complete, and waits for it, at most so long.
+/// Resumes the oldest incomplete answer of a conversation, and waits for it, for at most `at_most`.
 pub async fn resume_and_wait(
     talk: Arc<dyn Talk>,
     conversation: &str,
@@ -76,7 +76,7 @@ pub async fn resume_and_wait(
     work.wait(answer, at_most).await
 }
 
-/// An answer that is worked on.
+/// An answer in progress.
 struct AnswerWork {
     run: Arc<OnceLock<RunId>>,
     calls: Arc<Mutex<CallLog>>,

@@ -1,6 +1,6 @@
-//! Questions to the people in a chat: a message with buttons, and the answer that is pressed.
+//! Questions to the people in a chat: messages with buttons, and the answers.
 //!
-//! Not here: how the message gets there, which is the part of the outbox.
+//! Not here: delivering the messages, which the outbox does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio::sync::oneshot;
 use crate::ask::{Answer, Asker, Question, Responds, Response};
 use crate::talk::Talk;
 
-/// A question that is answered in words is among so many of the latest notices.
+/// Number of latest notices searched for the message of a question that was answered in words.
 const LATEST: u32 = 200;
 
-/// Questions that wait, by the approval's id.
+/// Open questions, by the id of the approval.
 #[derive(Clone, Default)]
 pub(super) struct OpenQuestions(Arc<Mutex<HashMap<String, OpenQuestion>>>);
 
@@ -31,14 +31,14 @@ impl OpenQuestions {
         self.0.lock()
     }
 
-    /// Passes the stored answer to the task that waits for it, and returns the question.
+    /// Passes the stored answer to the task that waits for it, and returns the text of the question.
     pub(super) fn settle(&self, approval: &str, answer: Answer) -> Option<String> {
         let waiting = self.lock().remove(approval)?;
         waiting.reply.send(answer).ok()?;
         Some(waiting.text)
     }
 
-    /// The only question of a chat, for answers in words.
+    /// Returns the only open question of a chat, for answers in words.
     pub(super) fn only(&self, chat: &str) -> Option<String> {
         let open = self.lock();
         let mut own = open.iter().filter(|(_, waiting)| waiting.chat == chat);
@@ -49,7 +49,7 @@ impl OpenQuestions {
     }
 }
 
-/// A question with its answer.
+/// Formats a question with its answer.
 pub(super) fn decided(question: &str, answer: Answer, by: &str) -> String {
     let mark = match answer {
         Answer::Yes => "✓ approved",
@@ -59,7 +59,7 @@ pub(super) fn decided(question: &str, answer: Answer, by: &str) -> String {
     format!("{question}\n\n{mark} by {by}")
 }
 
-/// An answer in words, to a question that is the only one.
+/// Parses an answer in words.
 pub(super) fn in_words(text: &str) -> Option<Response> {
     match text.trim().to_lowercase().as_str() {
         "yes" | "y" | "ok" => Some(Answer::Yes.into()),
@@ -68,7 +68,7 @@ pub(super) fn in_words(text: &str) -> Option<Response> {
     }
 }
 
-/// The message that asks a question, as its receipt says.
+/// Returns the id of the message with the question, from its receipt.
 pub(super) async fn message_of(store: &dyn Store, approval: &str) -> Option<i64> {
     let filter = NoticeFilter {
         status: Some(NoticeStatus::Sent),
@@ -85,7 +85,7 @@ pub(super) async fn message_of(store: &dyn Store, approval: &str) -> Option<i64>
 pub(super) struct People {
     pub talk: Arc<dyn Talk>,
     pub chat: String,
-    /// The same as the outbox knows it.
+    /// The chat's name in the outbox.
     pub place: String,
     pub open: OpenQuestions,
 }
@@ -101,7 +101,7 @@ impl Asker for People {
         Box::pin(async move {
             let approval = question.approval.clone();
             let (reply, answer) = oneshot::channel();
-            // Before the question is sent, because a person may answer at once.
+            // Insert it before the question is sent, because the answer may come immediately.
             let waiting = OpenQuestion {
                 chat,
                 text: question.message.clone(),
@@ -118,7 +118,7 @@ impl Asker for People {
             }
             let answer = answer.await.ok();
             drop(gone);
-            // The press itself has stored everything else.
+            // The handler of the button has stored everything else.
             answer.map(Response::from)
         })
     }

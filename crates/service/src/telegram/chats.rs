@@ -1,4 +1,5 @@
-//! Chats, each with its queue: messages of one are answered in order, those of several at once.
+//! Chats, each with a queue: messages of one chat are answered in order, those of different chats
+//! concurrently.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -18,10 +19,10 @@ use crate::talk::{Attention, Say};
 use deft_wire::Done;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
-/// How often it is tried to send what is no answer.
+/// Maximum number of attempts to send a text that is not an answer.
 const TRIES: u32 = 8;
 
-/// All chats.
+/// The chats of the bot.
 #[derive(Clone)]
 pub(super) struct Chats(Arc<Shared>);
 
@@ -34,15 +35,15 @@ struct Shared {
     stop: CancellationToken,
 }
 
-/// One chat.
+/// A chat.
 struct Chat {
     queue: UnboundedSender<Entry>,
-    /// Messages beside the queue, sent one after the other.
+    /// Messages outside the queue, sent in order.
     beside: UnboundedSender<String>,
-    /// The message that is being answered: its update, and its run once admitted.
+    /// The message in progress: its update id, and its run once admitted.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
     usage: ChatUsage,
-    /// Messages whose runs wait, and whose waiting was told.
+    /// Messages whose runs wait, and whose chats were told so.
     waiting: HashSet<i64>,
 }
 
@@ -58,22 +59,22 @@ impl Chats {
         }))
     }
 
-    /// Speaks as another bot from now on.
+    /// Uses another bot from now on.
     pub(super) fn follow(&self, client: Client) {
         *self.0.client.write() = client;
     }
 
-    /// The number of the next update of a bot.
+    /// Returns the id of the next update of a bot.
     pub(super) fn next(&self, bot: &str) -> i64 {
         self.0.inbox.next(bot)
     }
 
-    /// An update has come that is nothing to us.
+    /// Acknowledges an update that needs no action.
     pub(super) async fn pass(&self, id: i64) -> Result<(), Error> {
         self.0.inbox.take(id, InboxItem::Nothing).await.map(drop)
     }
 
-    /// A message has come.
+    /// Handles a new message.
     pub(super) async fn hear(
         &self,
         id: i64,
@@ -124,15 +125,15 @@ impl Chats {
         Ok(())
     }
 
-    /// Puts a message into the queue of its chat.
+    /// Adds a message to the queue of its chat.
     pub(super) fn take(&self, entry: Entry) {
         let shared = &self.0;
         let chat = entry.chat.clone();
-        // The worker lives as long as the queue, unless everything ends.
+        // The worker lives as long as the queue, except during shutdown.
         shared.with(&chat, |chat| drop(chat.queue.send(entry)));
     }
 
-    /// Stores and acts on a person's answer to a question.
+    /// Stores a person's answer to a question, and acts on it.
     pub(super) async fn press(&self, press: Press) -> Result<(), Error> {
         let taken = InboxItem::Press(press.clone());
         self.0.inbox.take(press.id, taken).await?;
@@ -140,7 +141,7 @@ impl Chats {
         Ok(())
     }
 
-    /// Acts on a person's answer.
+    /// Acts on a stored answer.
     pub(super) fn act(&self, press: Press) {
         let chats = self.clone();
         tokio::spawn(async move {
@@ -156,7 +157,7 @@ impl Chats {
         });
     }
 
-    /// Stores the answer, then passes it to the task that waits for it.
+    /// Stores the decision, then passes it to the task that waits for it.
     async fn decide(&self, press: &Press) -> Done<String> {
         let Some((response, approval)) = deft_channels::read_button(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
@@ -176,8 +177,8 @@ impl Chats {
         if asked.is_some() {
             return Ok(words::TAKEN.to_owned());
         }
-        // The run continues in another task; this chat wants its answer. A message that is being checked just
-        // now may still have been told that it waits.
+        // The run continues in another task, but this chat needs its answer. A message that is being checked
+        // at this moment may still be reported as waiting.
         for entry in self.0.inbox.entries() {
             if entry.chat == *chat {
                 self.take(entry);
@@ -217,7 +218,7 @@ impl Chats {
         self.reply(chat, text);
     }
 
-    /// Stops the current answer of a chat, and drops the messages behind it.
+    /// Stops the current answer of a chat, and drops the queued messages.
     async fn stop(&self, chat: &str) -> String {
         let current = self.0.with(chat, |chat| chat.current.clone());
         let working = current.as_ref().map(|(id, _)| *id);
@@ -231,13 +232,13 @@ impl Chats {
             return words::NOTHING.to_owned();
         };
         match self.0.bot.talk.stop(run, "/stop in telegram").await {
-            // What was stopped says so itself.
+            // The stopped answer reports this itself.
             Ok(()) => words::STOPPING.to_owned(),
             Err(failure) => failure.message,
         }
     }
 
-    /// Says something beside the queue.
+    /// Sends a text outside the queue.
     fn reply(&self, chat: &str, text: String) {
         // The task that sends it lives as long as the chat.
         self.0.with(chat, |chat| drop(chat.beside.send(text)));
@@ -256,7 +257,7 @@ impl Chat {
     }
 }
 
-/// Answers the messages of a chat, one after the other.
+/// Answers the messages of a chat in order.
 async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
     while let Some(entry) = entries.recv().await {
         if shared.stop.is_cancelled() {
@@ -267,7 +268,7 @@ async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
     }
 }
 
-/// Sends the messages beside the queue of a chat, in order.
+/// Sends the messages outside the queue of a chat, in order.
 async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
     while let Some(text) = texts.recv().await {
         shared.send(&chat, &text).await;
@@ -276,7 +277,7 @@ async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedRecei
 
 impl Shared {
     async fn answer(self: &Arc<Self>, entry: Entry) {
-        // It may have been stopped, or answered, while it was in the queue.
+        // The message may have been stopped or answered while it was queued.
         if !self
             .inbox
             .entries()
@@ -314,7 +315,7 @@ impl Shared {
         }
     }
 
-    /// Forgets a message whose answer is in the outbox, which sees to the rest.
+    /// Removes a message whose answer was queued in the outbox; retries later if that failed.
     async fn forget(self: &Arc<Self>, entry: &Entry, left: Done<()>) {
         match left {
             Ok(()) => self.inbox.remove(entry.id).await,
@@ -326,8 +327,8 @@ impl Shared {
         }
     }
 
-    /// Says it until there is an answer or a question. After a crash a run may be gone on with by
-    /// others: what comes behind it in the chat waits for it all the same.
+    /// Repeats the request until there is an answer or a question. After a crash another process may resume
+    /// the run; the next messages of the chat wait for it nevertheless.
     async fn hear_out(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<ChatAnswer> {
         loop {
             let said = self.say(entry, Arc::clone(&admitted)).await?;
@@ -336,7 +337,7 @@ impl Shared {
             {
                 return Ok(said);
             }
-            // So that it can be stopped; the same run may be known already.
+            // Allows stopping the run. The id may already be set.
             drop(admitted.set(said.run));
             tokio::select! {
                 () = tokio::time::sleep(self.bot.pace.first) => {}
@@ -383,13 +384,13 @@ impl Shared {
     /// Shows "typing" until the future is dropped.
     async fn typing<T>(&self, chat: &str) -> T {
         loop {
-            // A sign that does not arrive is not worth a word.
+            // Failures to show it are ignored.
             drop(self.client().typing(chat).await);
             tokio::time::sleep(self.bot.pace.typing).await;
         }
     }
 
-    /// The run goes on later, or elsewhere: the message is looked at again then.
+    /// Schedules another check of a message whose run waits or is driven by another process.
     async fn wait(self: &Arc<Self>, entry: Entry, said: &ChatAnswer) {
         // The conversation has begun.
         let entry = Entry {
@@ -404,7 +405,7 @@ impl Shared {
         self.again(entry);
     }
 
-    /// Looks at a message again, some time later.
+    /// Checks a message again after a delay.
     fn again(self: &Arc<Self>, entry: Entry) {
         let (chats, again) = (Chats(Arc::clone(self)), self.bot.pace.most);
         tokio::spawn(async move {
@@ -413,8 +414,8 @@ impl Shared {
         });
     }
 
-    /// Sends a text that is no answer, with retries. A lasting failure is logged; after a restart the text
-    /// is not sent again.
+    /// Sends a text that is not an answer, with retries. A permanent failure is logged; after a restart the
+    /// text is not sent again.
     async fn send(&self, chat: &str, text: &str) {
         let mut how = SendOptions::default();
         let mut wait = self.bot.pace.first;
@@ -451,7 +452,7 @@ impl Shared {
         self.chats.lock()
     }
 
-    /// Does something with a chat, which begins if it is new.
+    /// Calls `what` with a chat, which is created if it is new.
     fn with<T>(self: &Arc<Self>, chat: &str, what: impl FnOnce(&mut Chat) -> T) -> T {
         let mut chats = self.lock();
         let begin = || {

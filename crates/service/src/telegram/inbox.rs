@@ -1,9 +1,9 @@
-//! What the bot was told and what is not done about it yet, in the store: how far updates were
-//! taken, messages to be answered, buttons that were pressed.
+//! The stored state of the bot: the position in its updates, messages to answer, and buttons that were
+//! pressed.
 //!
-//! All of it is one value that is written at once. An update is taken by writing it down together
-//! with the number of the next one, so that it is taken once, whatever Telegram repeats and wherever
-//! a crash comes; and Telegram is told to forget it only after that.
+//! All of it is one value that is written at once. An update is stored together with the id of the next one,
+//! so that it is processed once, regardless of repetitions by Telegram and crashes. Only then is Telegram
+//! told to forget it.
 //!
 //! Not here: acting on updates.
 use std::collections::BTreeSet;
@@ -14,34 +14,34 @@ use deft_store::{Error, Store};
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
-/// Where it is kept.
+/// The setting with the state.
 const INBOX: &str = "telegram.inbox";
 
-/// Where the number of the next update was kept before it was in the same value.
+/// The setting that an earlier version used for the id of the next update.
 const OFFSET: &str = "telegram.offset";
 
-/// A message that is to be answered.
+/// A message to answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// The number of the update.
+    /// The id of the update.
     pub id: i64,
-    /// The bot that was told; its number, because each bot counts its updates.
+    /// The id of the bot, because each bot numbers its own updates.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub bot: String,
     pub chat: String,
     pub text: String,
-    /// The conversation begins anew with it.
+    /// Whether it starts a new conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fresh: bool,
 }
 
 impl Entry {
-    /// The chat as conversations and the outbox know it.
+    /// Returns the chat's name in conversations and the outbox.
     pub(super) fn place(&self) -> String {
         format!("telegram:{}", self.chat)
     }
 
-    /// The key of the message, the same for each retry.
+    /// Returns the key of the message, which is the same for each retry.
     pub(super) fn key(&self) -> String {
         match self.bot.as_str() {
             "" => format!("telegram:{}", self.id),
@@ -53,23 +53,23 @@ impl Entry {
 /// A person's answer to a question, by a button or in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Press {
-    /// The number of the update.
+    /// The id of the update.
     pub id: i64,
     pub chat: String,
-    /// Who, for people.
+    /// The display name of the person.
     pub from: String,
     /// The data of the button.
     pub data: String,
-    /// The message that has the button, if one was pressed.
+    /// The message with the button, if one was pressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<i64>,
-    /// The query to answer, if a button was pressed.
+    /// The callback query to answer, if a button was pressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
 }
 
 impl Press {
-    /// Who has answered, as the record says.
+    /// Returns who answered, for the record.
     pub(super) fn by(&self) -> String {
         format!("{} in telegram chat {}", self.from, self.chat)
     }
@@ -77,23 +77,23 @@ impl Press {
 
 /// The part of an update that is stored.
 pub(super) enum InboxItem {
-    /// Nothing that would have to survive.
+    /// Nothing that must survive a crash.
     Nothing,
-    /// Something to answer.
+    /// A message to answer.
     Message { chat: String, text: String },
-    /// The next message of a chat begins a conversation.
+    /// The next message of a chat starts a new conversation.
     Fresh { chat: String },
     /// An answer to a question.
     Press(Press),
 }
 
-/// Everything that is kept.
+/// The stored state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Book {
-    /// The bot that counts the updates.
+    /// The bot that the update ids belong to.
     bot: String,
-    /// The number of the next update.
+    /// The id of the next update.
     next: i64,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     fresh: BTreeSet<String>,
@@ -103,7 +103,7 @@ struct Book {
     presses: Vec<Press>,
 }
 
-/// The stored form: all of it, or only messages, as an earlier version kept them.
+/// The stored format: the whole state, or only messages, as stored by an earlier version.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredInbox {
@@ -126,7 +126,7 @@ impl Book {
         })
     }
 
-    /// Takes an update, and gives the message that it is.
+    /// Records an update, and returns the message to answer, if it is one.
     fn take(&mut self, id: i64, taken: InboxItem) -> Option<Entry> {
         self.next = id + 1;
         match taken {
@@ -154,12 +154,12 @@ impl Book {
     }
 }
 
-/// The stored messages of all chats, the oldest first.
+/// The stored state of the bot, with messages of all chats, oldest first.
 #[derive(Clone)]
 pub(super) struct Inbox {
     store: Arc<dyn Store>,
     book: Arc<Mutex<Book>>,
-    /// One change is written at a time, so that an older one never counts.
+    /// Serialises writes, so that an older state never replaces a newer one.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -173,11 +173,11 @@ impl Inbox {
         })
     }
 
-    /// The number of the next update of a bot. Another one than before counts from its own beginning.
+    /// Returns the id of the next update of a bot. If the bot changed, its ids start anew.
     pub(super) fn next(&self, bot: &str) -> i64 {
         let mut book = self.lock();
         if book.bot != bot {
-            // Before bots were told apart, it was this one.
+            // An earlier version did not store the bot; its state belongs to the current one.
             let same = book.bot.is_empty();
             bot.clone_into(&mut book.bot);
             book.next = if same { book.next } else { 0 };
@@ -185,35 +185,35 @@ impl Inbox {
         book.next
     }
 
-    /// Messages that are not answered yet.
+    /// Returns the messages that are not answered yet.
     pub(super) fn entries(&self) -> Vec<Entry> {
         self.lock().messages.clone()
     }
 
-    /// Answers that have not been acted on yet.
+    /// Returns the answers to questions that have not been acted on yet.
     pub(super) fn presses(&self) -> Vec<Press> {
         self.lock().presses.clone()
     }
 
-    /// Writes an update down. Until that has worked it is not taken, and comes again.
+    /// Stores an update. If that fails, the update is not acknowledged and comes again.
     pub(super) async fn take(&self, id: i64, taken: InboxItem) -> Result<Option<Entry>, Error> {
         self.change(|book| book.take(id, taken)).await
     }
 
-    /// Forgets a message that was answered.
+    /// Removes a message that was answered.
     pub(super) async fn remove(&self, id: i64) {
         let forgotten = self.change(|book| book.messages.retain(|entry| entry.id != id));
         if let Err(error) = forgotten.await {
-            // Its key keeps it from being worked on again.
+            // Its key prevents it from being processed again.
             tracing::warn!(%error, "a message to the bot that was answered is still kept");
         }
     }
 
-    /// Forgets an answer that was acted on.
+    /// Removes an answer that was acted on.
     pub(super) async fn settled(&self, id: i64) {
         let forgotten = self.change(|book| book.presses.retain(|press| press.id != id));
         if let Err(error) = forgotten.await {
-            // A question is answered once.
+            // A question is only answered once.
             tracing::warn!(%error, "an answer to a question is still kept");
         }
     }
@@ -279,11 +279,11 @@ mod tests {
         inbox.remove(4).await;
         let inbox = Inbox::open(store).await.unwrap();
         assert_eq!((inbox.next("1"), inbox.entries()), (6, vec![second]));
-        // Another bot counts for itself, and what the first one was told stays.
+        // Another bot has its own ids, and the messages to the first one are kept.
         assert_eq!((inbox.next("2"), inbox.entries().len()), (0, 1));
     }
 
-    /// An update that could not be written down was not taken.
+    /// An update that could not be stored is not acknowledged.
     #[tokio::test]
     async fn what_cannot_be_kept_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(inbox.entries()[0].key(), "telegram:8");
     }
 
-    /// A damaged inbox is not replaced by an empty one: a person can still repair it.
+    /// A damaged inbox is not replaced by an empty one, so that it can still be repaired.
     #[tokio::test]
     async fn a_damaged_inbox_is_an_error_that_names_it() {
         let store: Arc<dyn Store> = Arc::new(Memory::new());

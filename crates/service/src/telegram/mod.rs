@@ -1,11 +1,11 @@
-//! Telegram as a chat: what people write to the bot is answered, in the chats that are allowed.
+//! Telegram chats: messages to the bot are answered, in chats that are allowed.
 //!
-//! This file asks for what is new and hands it on. An update is written down (`inbox.rs`) before
-//! Telegram is told to forget it, and named by its number wherever it goes, so that it is answered
-//! whatever happens and worked on once. `chats.rs` works on it, chat by chat, and `ask.rs` asks
-//! back. Answers and questions go through the outbox; what is said beside them is sent from here.
+//! This file polls for updates and dispatches them. An update is stored (`inbox.rs`) before Telegram is told
+//! to forget it, and its id is part of all keys, so that it is always answered and processed once. `chats.rs`
+//! processes the messages of each chat, and `ask.rs` asks questions. Answers and questions are sent through
+//! the outbox; all other texts are sent from here.
 //!
-//! Not here: what an answer is, and how the outbox is carried (`channels/`).
+//! Not here: producing answers, and delivering the outbox (`channels/`).
 
 mod ask;
 mod chats;
@@ -31,24 +31,24 @@ use deft_config::Config;
 use deft_config::secrets;
 use inbox::{Inbox, Press};
 
-/// How long Telegram may wait for something to tell us.
+/// Timeout of long polling.
 const POLL: Duration = Duration::from_secs(50);
 
-/// How long things take; other lengths are for tests.
+/// Intervals and delays; tests use shorter ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// How often "typing" is shown.
+    /// Interval of the "typing" action.
     pub typing: Duration,
-    /// The first wait after a failure; it doubles.
+    /// The first delay after a failure; it doubles with each failure.
     pub first: Duration,
-    /// The longest one.
+    /// The maximum delay.
     pub most: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            // Telegram shows it for five seconds.
+            // Telegram shows the action for five seconds.
             typing: Duration::from_secs(4),
             first: Duration::from_secs(1),
             most: Duration::from_mins(1),
@@ -61,7 +61,7 @@ impl Default for Pace {
 pub(crate) struct Settings {
     options: TelegramOptions,
     secrets: Arc<dyn SecretSource>,
-    /// Messages are to be answered, and a model can answer them.
+    /// Whether messages are to be answered and a model is configured.
     wanted: bool,
 }
 
@@ -79,14 +79,14 @@ impl Settings {
         }
     }
 
-    /// The bot, if messages to it are to be answered.
+    /// Returns the client of the bot, if its messages are to be answered.
     fn client(&self) -> Option<Result<Client, deft_model::Failure>> {
         self.wanted
             .then(|| Client::new(&self.options, &*self.secrets))
     }
 }
 
-/// Everything that answering takes.
+/// The dependencies of the bot.
 #[derive(Clone)]
 pub(crate) struct Bot {
     pub talk: Arc<dyn Talk>,
@@ -95,7 +95,7 @@ pub(crate) struct Bot {
 }
 
 impl Bot {
-    /// Answers until it is told to stop; follows the settings.
+    /// Answers messages until `stop` is cancelled; applies changes of the settings.
     pub(crate) async fn serve(
         self,
         mut settings: watch::Receiver<Settings>,
@@ -115,8 +115,8 @@ impl Bot {
         }
     }
 
-    /// Answers with the bot of the settings, for ever. The chats outlive a change of them: what is
-    /// worked on goes on.
+    /// Answers messages with the configured bot; never returns. The chats survive a change of the settings:
+    /// answers in progress continue.
     async fn listen(
         &self,
         settings: &Settings,
@@ -155,7 +155,7 @@ impl Bot {
         poll.run().await;
     }
 
-    /// The chats, with what an earlier process did not get to.
+    /// Opens the chats, with messages and answers that an earlier process did not finish.
     async fn open(
         &self,
         client: Client,
@@ -173,12 +173,12 @@ impl Bot {
     }
 }
 
-/// The loop that asks for updates.
+/// The polling loop.
 struct Poll {
     client: Client,
     chats: Chats,
     allowed: Vec<String>,
-    /// Chats that were turned away and told of in the log.
+    /// Chats that were rejected, and logged once.
     strangers: HashSet<String>,
     trouble: Trouble,
 }
@@ -186,7 +186,7 @@ struct Poll {
 impl Poll {
     async fn run(&mut self) {
         loop {
-            // Telegram forgets what comes before this number, all of which is written down.
+            // Telegram forgets all updates before this id; they are all stored.
             let next = self.chats.next(self.client.bot());
             let updates = match self.client.updates(next, POLL).await {
                 Ok(updates) => {
@@ -201,7 +201,7 @@ impl Poll {
             };
             for update in updates.into_iter().filter(|update| update.id >= next) {
                 if let Err(error) = self.take(update).await {
-                    // It comes again, with all that follow it.
+                    // This update and all later ones come again.
                     tracing::error!(%error, "a message to the bot could not be stored; retrying");
                     tokio::time::sleep(self.trouble.pace.most).await;
                     break;
@@ -239,7 +239,7 @@ impl Poll {
         }
     }
 
-    /// Whether a chat is allowed. One that is not is told of once, and never answered.
+    /// Whether a chat is allowed. A chat that is not allowed is logged once and never answered.
     fn knows(&mut self, chat: &ChatId) -> bool {
         let is = |allowed: &String| {
             let named = chat.name.as_ref();
@@ -258,7 +258,7 @@ impl Poll {
     }
 }
 
-/// Failures to hear: each kind is told of once, and waits grow.
+/// Failures to receive updates: each kind is logged once, and delays grow.
 struct Trouble {
     pace: Pace,
     told: Option<String>,
@@ -274,7 +274,7 @@ impl Trouble {
         }
     }
 
-    /// How long to wait.
+    /// Returns the delay before the next attempt.
     fn wait(&mut self, refused: &SendError) -> Duration {
         let failure = &refused.failure;
         if self.told.as_ref() != Some(&failure.message) {
@@ -284,7 +284,7 @@ impl Trouble {
         }
         let wait = match (refused.retry_after, failure.class) {
             (Some(asked), _) => return asked,
-            // A wrong token does not get better soon.
+            // A wrong token will not be fixed soon.
             (None, FailureClass::Auth) => self.pace.most,
             (None, _) => self.next,
         };

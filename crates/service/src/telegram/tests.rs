@@ -1,4 +1,4 @@
-//! The bot over a double of the Bot API, with scripted answers.
+//! The bot with a fake Bot API and scripted answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::talk::fake::{Fake, FakeAction, Leaves, Outbox, answer, failed};
 use deft_channels as channels;
 use deft_wire::chat::ChatAnswer;
 
-/// The number of the double's bot.
+/// The id of the fake bot.
 const BOT: &str = "8304042211";
 
 struct Token(String);
@@ -33,7 +33,7 @@ impl SecretSource for Token {
     }
 }
 
-/// Leaves what is for chats in the outbox of a store, as the engine does.
+/// Queues messages for chats in the outbox of a store, like the engine.
 struct StoredOutbox(Arc<dyn Store>);
 
 impl StoredOutbox {
@@ -74,7 +74,7 @@ impl Outbox for StoredOutbox {
     }
 
     fn ask<'a>(&'a self, question: &'a Question, to: &'a str) -> Leaves<'a> {
-        // Every run asks anew, under the only name that there is here.
+        // Each run asks the same approval again here, so the run is part of the key.
         let key = format!("{} of {}", question_key(&question.approval), question.run);
         let approval = Some(question.approval.clone());
         Box::pin(self.leave(key, to, &question.message, approval))
@@ -91,7 +91,7 @@ struct World {
     carrying: Option<JoinHandle<()>>,
 }
 
-/// Delivers messages to chats as the engine does, and retries at once.
+/// Delivers messages to chats like the engine, and retries immediately.
 async fn carry(store: Arc<dyn Store>, client: Client) {
     loop {
         let now = Timestamp::now();
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// Waits for messages of the bot, and gives chat and text of each.
+    /// Waits for messages of the bot, and returns the chat and text of each.
     fn sent(&self, count: usize) -> Vec<(String, String)> {
         let calls = self.until(move |calls| requests(calls, "sendMessage").len() >= count);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -184,13 +184,13 @@ impl World {
         tokio::task::block_in_place(|| self.api.until(wanted))
     }
 
-    /// The stored updates.
+    /// Returns the stored state.
     async fn inbox(&self) -> Value {
         let kept = self.store.setting("telegram.inbox").await.unwrap();
         kept.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
     }
 
-    /// Waits until that is all that is kept.
+    /// Waits until the stored state is `value`.
     async fn kept(&self, value: &Value) {
         let wait = async {
             while self.inbox().await != *value {
@@ -201,12 +201,12 @@ impl World {
         assert!(waited.is_ok(), "{} is kept", self.inbox().await);
     }
 
-    /// Waits until so many updates are taken and nothing is left to do.
+    /// Waits until `updates` updates are stored and everything is done.
     async fn done(&self, updates: i64) {
         self.kept(&json!({"bot": BOT, "next": updates + 1})).await;
     }
 
-    /// Waits until so many updates are taken.
+    /// Waits until `updates` updates are stored.
     async fn taken(&self, updates: i64) {
         let wait = async {
             while self.inbox().await["next"] != updates + 1 {
@@ -248,7 +248,7 @@ async fn messages_are_answered_once_and_strangers_never() {
         "one conversation per chat"
     );
     world.end().await;
-    // Another process goes on behind it.
+    // Another process continues after it.
     world.api.write(8, "and you");
     world.serve();
     assert_eq!(
@@ -259,7 +259,8 @@ async fn messages_are_answered_once_and_strangers_never() {
     world.end().await;
 }
 
-/// What was heard and not answered survives; its key keeps it from being worked on twice.
+/// A message that was received but not answered survives a crash; its key prevents it from being processed
+/// twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_survives_a_crash() {
     let mut world = world();
@@ -290,7 +291,7 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
     world.api.write(7, "two");
     world.api.write(8, "other");
     assert_eq!(world.sent(1), pairs(&[("8", "you said: other")]));
-    // The sign is shown again and again.
+    // The action is repeated.
     let shown = |calls: &[BotCall]| {
         let shown = requests(calls, "sendChatAction");
         shown.iter().filter(|body| body["chat_id"] == "7").count()
@@ -345,7 +346,7 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
     world.end().await;
 }
 
-/// The question was asked by a process that is no more.
+/// The question was asked by a process that no longer exists.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_button_of_an_earlier_process_still_counts() {
     let mut world = world();
@@ -456,7 +457,7 @@ async fn trouble_passes() {
     world.end().await;
 }
 
-/// A run that waits is looked at again, and its answer arrives when there is one.
+/// A run that waits is checked again, and its answer arrives when it is ready.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_waits_comes_later() {
     let mut world = world();

@@ -19,7 +19,7 @@ pub(super) const HELP: &str = "Write what you want, and I answer.\n\n\
     /cost says what it has cost\n\
     /help shows this";
 
-/// How many skills are listed.
+/// Maximum number of skills to list.
 const SKILLS: usize = 60;
 
 /// A command of a chat.
@@ -34,12 +34,12 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// The command that a message is; in groups it may name the bot.
+    /// Parses a command; in groups it may include the name of the bot.
     pub(super) fn read(text: &str) -> Option<Self> {
         let word = text.split_whitespace().next()?;
         let name = word.strip_prefix('/')?;
         let name = name.split('@').next().unwrap_or(name);
-        // `/etc/hosts` is something to talk about.
+        // `/etc/hosts` is a path in a message, not a command.
         if name.is_empty() || name.contains('/') {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Figures that are read from the store and the router when they are asked for.
+//! Metrics that are read from the store and the router on request.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use jiff::Timestamp;
 /// The rows of a page, and the most skills with figures of their own.
 const ROWS: u32 = 500;
 
-/// A skill whose slot passed longer ago than this is late.
+/// A skill is late if its slot passed longer ago than this.
 const GRACE: Duration = Duration::from_mins(1);
 
 /// The states of a scheduled skill.
 const STATES: [&str; 5] = ["new", "up", "late", "down", "paused"];
 
-/// How far rows without events were counted.
+/// Up to where rows without events were counted.
 pub(super) struct RowProgress {
-    /// Slots without a run.
+    /// The time up to which slots without a run were counted.
     slots_until: Timestamp,
-    /// Messages to people.
+    /// The time up to which delivered notices were counted.
     delivered_until: Timestamp,
-    /// Spans: exported, dropped.
+    /// The numbers of exported and dropped spans.
     spans: (u64, u64),
 }
 
 impl RowProgress {
-    /// Counts from an instant on.
+    /// Starts counting at `since`.
     pub(super) fn new(since: Timestamp) -> Self {
         Self {
             slots_until: since,
@@ -39,7 +39,7 @@ impl RowProgress {
     }
 }
 
-/// Reads everything again. What cannot be read stays as it was.
+/// Updates all gauges. Values that cannot be read stay unchanged.
 pub(super) async fn refresh(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
     let now = Timestamp::now();
     let version = [env!("CARGO_PKG_VERSION")];
@@ -61,7 +61,7 @@ pub(super) async fn refresh(registry: &Registry, engine: &Engine, progress: &mut
     }
 }
 
-/// Counts what was exported since the last look.
+/// Counts the spans exported since the last call.
 pub(super) fn count_spans(registry: &Registry, progress: &mut RowProgress, state: &ExportState) {
     let (exported, dropped) = progress.spans;
     let more = |now: u64, before: u64| {

@@ -1,5 +1,5 @@
-//! Figures of a home, counted by its daemon from the events of the store. They are brought up to date when they are
-//! asked for, so a daemon that is never asked does no work for them.
+//! Metrics of a home, counted by its daemon from the events of the store. They are updated on request, so
+//! they cost nothing between requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,13 +22,15 @@ use super::gauges::{self, RowProgress};
 use super::{EngineNames, facts, receiver};
 use crate::store;
 
-/// How many events are read at once.
+/// Number of events read at once.
 const PAGE: u32 = 500;
 
-/// If more events than this were stored since the last count, older ones are left out and counting resumes at the newest.
+/// Maximum number of stored events since the last count. Beyond it, older events are skipped and counting
+/// resumes at the newest.
 const MOST_BEHIND: u64 = 200_000;
 
-/// The most runs that are followed at once; one more is read from its journal again.
+/// Maximum number of tracked runs. At the limit all are dropped, and read from their journals again when
+/// needed.
 const MOST_RUNS: usize = 10_000;
 
 /// The metrics of a daemon.
@@ -40,18 +42,18 @@ pub struct Metrics {
     clients: SyncMutex<u64>,
 }
 
-/// How far the store was read.
+/// The position up to which the store was read.
 struct Place {
-    /// The last event that was counted.
+    /// The last counted event.
     position: u64,
-    /// Runs that are not over.
+    /// The runs that are not over.
     runs: HashMap<RunId, RunFold>,
-    /// How far other rows were counted.
+    /// The position in rows without events.
     rows: RowProgress,
 }
 
 impl Metrics {
-    /// Counts from now on.
+    /// Starts counting at the current position of the store.
     pub(crate) async fn start(engine: &Engine, traces: Option<StateReader>) -> Done<Arc<Self>> {
         let position = engine.store().newest_event().await;
         let now = Timestamp::now();
@@ -68,14 +70,15 @@ impl Metrics {
         }))
     }
 
-    /// All figures in the text format of Prometheus; `clients` is the number of clients of the live feed.
+    /// Returns all metrics in the text format of Prometheus; `clients` is the number of clients of the live
+    /// feed.
     pub async fn text(&self, clients: usize) -> Done<String> {
         *self.clients.lock() = u64::try_from(clients).unwrap_or(u64::MAX);
         self.refresh().await?;
         Ok(prometheus_text(&self.registry))
     }
 
-    /// Exports the figures again and again, if the configuration says so.
+    /// Exports the metrics periodically, if configured.
     pub(crate) async fn export(self: Arc<Self>, config: Config, stop: CancellationToken) {
         let telemetry = &config.telemetry;
         if telemetry.endpoint.is_none() || !telemetry.metrics {
@@ -97,7 +100,7 @@ impl Metrics {
                 () = tokio::time::sleep(telemetry.interval) => {}
                 () = stop.cancelled() => is_over = true,
             }
-            // A last export says how the daemon ended; it must not hold it up.
+            // A last export reports the end of the daemon, but must not delay it.
             let limit = if is_over { LAST } else { Duration::MAX };
             drop(tokio::time::timeout(limit, self.export_once(&receiving)).await);
         }
@@ -114,7 +117,7 @@ impl Metrics {
         }
     }
 
-    /// Counts everything that was stored since the last look.
+    /// Counts everything stored since the last call.
     async fn refresh(&self) -> Done<()> {
         let mut place = self.place.lock().await;
         let read = self.catch_up(&mut place).await;
@@ -181,7 +184,7 @@ impl Metrics {
         Ok(())
     }
 
-    /// A run before an event. What happened earlier is not counted here.
+    /// Returns the state of a run before an event. Earlier events are not counted.
     async fn read_run(&self, before: &StoredEvent) -> Result<Option<RunFold>, deft_store::Error> {
         let Some(row) = self.engine.store().run(&before.run).await? else {
             return Ok(None);
@@ -198,5 +201,5 @@ impl Metrics {
     }
 }
 
-/// How long the last export may take.
+/// Timeout of the last export.
 const LAST: Duration = Duration::from_secs(2);

@@ -1,7 +1,9 @@
-//! Traces and metrics of a home: what the store says becomes spans for an OTLP receiver and figures for Prometheus.
+//! Traces and metrics of a home: events of the store become spans for an OTLP receiver and metrics for
+//! Prometheus.
 //!
-//! A process exports the traces of the runs whose end it stores; only a daemon counts, for all processes of its home.
-//! Not here: names, formats and the exporter (`deft-telemetry`), and the `/metrics` page.
+//! A process exports the traces of the runs whose end it stores; only a daemon counts metrics, for all
+//! processes of its home. Not here: names, formats and the exporter (`deft-telemetry`), and the `/metrics`
+//! page.
 
 mod gauges;
 mod metrics;
@@ -25,7 +27,7 @@ pub(crate) fn exports_traces(config: &TelemetryConfig) -> bool {
     config.endpoint.is_some() && config.traces
 }
 
-/// The receiver of a configuration; none if nothing is exported.
+/// Returns the options of the configured receiver; `None` if nothing is exported.
 pub(crate) fn receiver(config: &Config) -> Done<Option<ExportOptions>> {
     let telemetry = &config.telemetry;
     let Some(endpoint) = &telemetry.endpoint else {
@@ -46,7 +48,7 @@ pub(crate) fn receiver(config: &Config) -> Done<Option<ExportOptions>> {
     }))
 }
 
-/// The tools and models that an engine knows.
+/// Resolves the tools and models of an engine.
 struct EngineNames<'a>(&'a Engine);
 
 impl Names for EngineNames<'_> {

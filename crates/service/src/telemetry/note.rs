@@ -1,4 +1,4 @@
-//! The file in which a process notes how its export goes: `data/telemetry.json`. `deft doctor` reads it.
+//! The file with the state of a process's export: `data/telemetry.json`. `deft doctor` reads it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use crate::lock::Lock;
 
-/// The largest such file.
+/// Maximum size of the file.
 const MAX_BYTES: u64 = 16 * 1024;
 
 fn file(home: &Path) -> PathBuf {
     home.join("data").join("telemetry.json")
 }
 
-/// Notes the state after every request. A command beside a daemon leaves the note to the daemon.
+/// Returns a function that writes the state after each export request. While a daemon is running, only the
+/// daemon writes it.
 pub(super) fn report(home: &Path) -> Report {
     let home = home.to_owned();
     Arc::new(move |state: &ExportState| {
@@ -25,12 +26,12 @@ pub(super) fn report(home: &Path) -> Report {
             return;
         }
         let text = serde_json::to_string(state).unwrap_or_default();
-        // Nothing depends on the note.
+        // Errors are ignored: the file is only informative.
         drop(write_private(&file(&home), &format!("{text}\n")));
     })
 }
 
-/// How the last export went; none before the first one.
+/// Returns the state of the last export; `None` before the first one.
 pub(crate) fn find(home: &Path) -> Option<ExportState> {
     let text = read_text(&file(home), MAX_BYTES).ok()?;
     serde_json::from_str(&text).ok()

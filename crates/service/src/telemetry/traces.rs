@@ -1,5 +1,5 @@
-//! Exports the trace of every run whose end this process stores. The whole journal becomes spans then, so the trace
-//! is complete even if other processes drove the run before.
+//! Exports the trace of each run whose end this process stores. All events in the journal become spans at
+//! that time, so the trace is complete even if other processes drove the run before.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{EngineNames, facts, note, receiver};
 
-/// How long a process that is about to end waits for the receiver.
+/// How long an ending process waits for the receiver.
 const FLUSH: Duration = Duration::from_secs(2);
 
-/// How many events are read at once after some were missed.
+/// Number of events read at once after some were missed.
 const PAGE: u32 = 500;
 
-/// The export of traces while a process lives.
+/// The export of traces by this process.
 pub(crate) struct TraceExport {
     exporter: Arc<Exporter>,
     stop: CancellationToken,
@@ -32,7 +32,7 @@ pub(crate) struct TraceExport {
 }
 
 impl TraceExport {
-    /// Starts to export, if the configuration says so.
+    /// Starts the export, if configured.
     pub(crate) fn start(
         config: &Config,
         home: &Path,
@@ -68,16 +68,16 @@ impl TraceExport {
         })
     }
 
-    /// Reads how the export goes.
+    /// Returns a reader of the export's state.
     pub(crate) fn reader(&self) -> StateReader {
         self.exporter.reader()
     }
 
-    /// Exports what is left, for a limited time.
+    /// Exports the remaining spans, with a timeout.
     pub(crate) async fn close(self) {
         self.stop.cancel();
         let flush = async {
-            // The task is over soon, and with it its hold on the exporter.
+            // The task ends soon and releases its reference to the exporter.
             drop(self.task.await);
             if let Some(exporter) = Arc::into_inner(self.exporter) {
                 exporter.close(FLUSH).await;
@@ -87,14 +87,15 @@ impl TraceExport {
     }
 }
 
-/// Looks for runs that end.
+/// Watches for the ends of runs.
 struct RunWatch {
     engine: Engine,
     exporter: Arc<Exporter>,
     content: bool,
-    /// The last event that was seen. Events of two runs may come in another order than they are stored.
+    /// The highest sequence number seen. Events of different runs may arrive in another order than they are
+    /// stored.
     seen: u64,
-    /// The store was read up to here, after events were missed.
+    /// The position up to which the store was read after events were missed.
     covered: u64,
 }
 
@@ -131,7 +132,7 @@ impl RunWatch {
         }
     }
 
-    /// Reads the ends of runs from the store: more events came than were kept for this task.
+    /// Reads the ends of runs from the store, after events were missed because this task was too slow.
     async fn catch_up(&mut self) {
         loop {
             let read = self.engine.store().events(None, self.seen, PAGE).await;
@@ -160,7 +161,8 @@ impl RunWatch {
     }
 }
 
-/// The spans of a run up to its end at an event. What came before it was resumed has been exported already.
+/// Returns the spans of a run up to its end at `upto`. Spans from before it was resumed have already been
+/// exported.
 async fn spans(engine: &Engine, run: &RunId, upto: u64, content: bool) -> Result<Vec<Span>, Error> {
     let Some(row) = engine.store().run(run).await? else {
         return Ok(Vec::new());

@@ -18,13 +18,13 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{Error as TlsError, ServerConfig as TlsConfig};
 
-/// The largest file with certificates or a key.
+/// Maximum size of a file with certificates or a key.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Where the certificate and its key are.
+/// The paths of the certificate and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate, and those it depends on.
+    /// The certificate and its chain.
     pub cert: PathBuf,
     /// The private key.
     pub key: PathBuf,
@@ -33,14 +33,14 @@ pub struct TlsFiles {
 /// A certificate with its key, ready for connections.
 #[derive(Clone, Debug)]
 pub struct TlsIdentity {
-    /// What connections are made with.
+    /// The configuration for connections.
     pub config: Arc<TlsConfig>,
-    /// When the certificate expires, if it says so in a way that can be read.
+    /// When the certificate expires, if that can be read.
     pub expires_at: Option<Timestamp>,
 }
 
 impl TlsFiles {
-    /// The files that the configuration names; none if it names none.
+    /// Returns the configured files; `None` if none are configured.
     pub fn from_config(config: &deft_config::ServerConfig) -> Done<Option<Self>> {
         let missing = |key: &str, other: &str| {
             let message = format!("`server.{other}` is set and `server.{key}` is not");
@@ -109,7 +109,7 @@ impl TlsFiles {
         Failure::input("tls", message).hint("use a certificate with an ECDSA, RSA or Ed25519 key")
     }
 
-    /// When the files changed, and their sizes.
+    /// Returns the modification times and sizes of the files, to detect changes.
     fn looks(&self) -> [Option<(SystemTime, u64)>; 2] {
         [&self.cert, &self.key].map(|path| {
             let data = fs::metadata(path).ok()?;
@@ -128,7 +128,7 @@ fn read(path: &Path, key: &str) -> Done<String> {
     })
 }
 
-/// The certificate as its files have it now. Files that cannot be used leave the last good one in effect.
+/// The current certificate. If changed files cannot be used, the last valid certificate stays in effect.
 pub struct TlsBook {
     files: TlsFiles,
     state: Mutex<TlsState>,
@@ -142,7 +142,7 @@ struct TlsState {
 impl TlsBook {
     /// Reads the files for the first time.
     pub fn open(files: TlsFiles) -> Done<Self> {
-        // The looks come first: a change between the two is then seen later.
+        // Read the times and sizes first, so that a change between the two calls is detected later.
         let looks = files.looks();
         let config = files.load()?.config;
         Ok(Self {
@@ -151,7 +151,7 @@ impl TlsBook {
         })
     }
 
-    /// What a new connection is made with. Open connections keep what they have.
+    /// Returns the configuration for a new connection. Open connections keep theirs.
     pub fn current(&self) -> Arc<TlsConfig> {
         let mut state = self.state.lock();
         let looks = self.files.looks();
@@ -230,7 +230,7 @@ mod tests {
         let book = TlsBook::open(files(folder.path(), &one.cert, &one.key)).unwrap();
         let first = book.current();
         assert!(Arc::ptr_eq(&first, &book.current()));
-        // Between the two files of a renewal the key does not fit.
+        // During a renewal, the new certificate does not match the old key for a moment.
         fs::write(folder.path().join("cert.pem"), format!("{}\n", other.cert)).unwrap();
         assert!(Arc::ptr_eq(&first, &book.current()));
         fs::write(folder.path().join("key.pem"), format!("{}\n", other.key)).unwrap();

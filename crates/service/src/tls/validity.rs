@@ -1,4 +1,4 @@
-//! When a certificate expires. Only so much of X.509 is read: the way to `notAfter`.
+//! Parses the expiry of a certificate: only the path to `notAfter` in X.509.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -9,7 +9,7 @@ const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// The end of the validity of a certificate in DER; none if it is not one.
+/// Returns the end of the validity of a certificate in DER; `None` if it cannot be parsed.
 pub(super) fn expires_at(certificate: &[u8]) -> Option<Timestamp> {
     let (outer, _) = expect(certificate, SEQUENCE)?;
     let (signed, _) = expect(outer, SEQUENCE)?;
@@ -17,7 +17,7 @@ pub(super) fn expires_at(certificate: &[u8]) -> Option<Timestamp> {
         (VERSION, _, rest) => rest,
         _ => signed,
     };
-    // The serial number, the algorithm and the issuer stand before the validity.
+    // The serial number, the algorithm and the issuer precede the validity.
     let rest = (0..3).try_fold(rest, |rest, _| element(rest).map(|(_, _, rest)| rest))?;
     let (validity, _) = expect(rest, SEQUENCE)?;
     let (_, _, rest) = element(validity)?;
@@ -30,7 +30,7 @@ fn expect(bytes: &[u8], wanted: u8) -> Option<(&[u8], &[u8])> {
     (tag == wanted).then_some((content, rest))
 }
 
-/// The tag and the content of the first element, and what is behind it.
+/// Returns the tag and the content of the first element, and the bytes after it.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, bytes) = bytes.split_first()?;
     let (first, bytes) = bytes.split_first()?;
@@ -52,7 +52,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 fn read_time(tag: u8, text: &str) -> Option<Timestamp> {
     let digits = text.strip_suffix('Z')?;
     let full = match tag {
-        // Two digits of the year: 50 and later belong to the last century (RFC 5280).
+        // For two-digit years, 50 and later are in the 20th century (RFC 5280).
         UTC_TIME if digits.get(..2)? < "50" => format!("20{digits}"),
         UTC_TIME => format!("19{digits}"),
         GENERALIZED_TIME => digits.to_owned(),

@@ -1,4 +1,4 @@
-//! A person's `always` for all calls of a tool in chats: shown with the tool, and taken back.
+//! Standing grants for all calls of a tool in chats (`always`): shown with the tool, and revoked.
 
 use deft_engine::allows_tool;
 use deft_store::{Grant, Store};
@@ -9,16 +9,16 @@ use deft_wire::{Done, Failure};
 use crate::store;
 use crate::workspace::Workspace;
 
-/// Whether a chat asks before it calls a tool.
+/// Whether a chat asks for approval before it calls a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
-    /// It calls the tool: the server says what the tool does.
+    /// It does not ask: the server declares the effects of the tool.
     NotNeeded,
-    /// It calls the tool: a person said `always`.
+    /// It does not ask: a person answered `always`.
     Always(ToolGrant),
-    /// It asks: the tool has changed since a person said `always`.
+    /// It asks: the tool has changed since a person answered `always`.
     Changed,
-    /// It asks: the server does not say what the tool does.
+    /// It asks: the server does not declare the effects of the tool.
     Asked,
 }
 
@@ -33,12 +33,12 @@ impl ApprovalState {
     }
 }
 
-/// The grant for all calls of a tool, if a person gave one, also if the tool has changed since.
+/// Returns the grant for all calls of a tool, even if the tool has changed since.
 pub(super) async fn find(store: &dyn Store, tool: &ToolInfo) -> Option<Grant> {
     let full = tool.full_name();
     let grants = store.all_grants().await.ok()?;
     let mut for_tool = grants.into_iter().filter(|it| it.tool() == Some(&full));
-    // One that still holds counts before one for the tool as it was.
+    // A valid grant has precedence over one for an older version of the tool.
     let first = for_tool.next()?;
     if allows_tool(&first, tool) {
         return Some(first);
@@ -46,7 +46,7 @@ pub(super) async fn find(store: &dyn Store, tool: &ToolInfo) -> Option<Grant> {
     Some(for_tool.find(|it| allows_tool(it, tool)).unwrap_or(first))
 }
 
-/// The approval of a tool as programs read it.
+/// Converts the approval of a tool for output as JSON.
 pub(super) fn view(tool: &ToolInfo, grant: Option<&Grant>) -> ToolApproval {
     let holds = grant.filter(|grant| allows_tool(grant, tool));
     ToolApproval {
@@ -63,7 +63,7 @@ fn granted(grant: &Grant) -> ToolGrant {
     }
 }
 
-/// Takes back every `always` for a tool. The tool need not exist any more.
+/// Revokes all `always` grants for a tool, which need not exist any more.
 pub async fn forget(workspace: &Workspace, name: &str) -> Done<ForgottenTools> {
     let store = store::open(&workspace.home()?)?;
     let forgotten = revoke(&*store, name).await?;
@@ -90,7 +90,7 @@ async fn revoke(store: &dyn Store, name: &str) -> Done<Vec<String>> {
     Ok(forgotten)
 }
 
-/// Whether a name means a tool: its full name, or the one without its server.
+/// Whether `name` is the full name of a tool, or the name without its server.
 fn has_name(tool: &str, name: &str) -> bool {
     tool == name || tool.split_once('.').is_some_and(|(_, bare)| bare == name)
 }

@@ -1,4 +1,4 @@
-//! One call of a tool by a person. No run is recorded, and nothing is tried twice.
+//! Manual calls of tools. No run is recorded, and nothing is retried.
 
 use std::time::Duration;
 
@@ -18,38 +18,38 @@ use crate::router::CatalogRouter;
 use crate::runtime;
 use crate::workspace::Workspace;
 
-/// A call that a person asks for.
+/// A request to call a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolRequest {
     /// The name of the tool.
     pub tool: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Object,
-    /// More arguments as text; the schema of the tool says how each is read.
+    /// Further arguments as text, parsed by the schema of the tool.
     pub texts: Vec<(String, String)>,
-    /// How long the call may take.
+    /// The timeout of the call.
     pub timeout: Option<Duration>,
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalledTool {
-    /// The result, or why there is none.
+    /// The reply, or the failure.
     pub result: Result<ToolReply, CallFailure>,
-    /// The call planned something for later, and no daemon runs that would do it.
+    /// Whether the call planned work for later, and no daemon is running to do it.
     pub needs_daemon: bool,
 }
 
 /// A call that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFailure {
-    /// Who has to act.
+    /// Who has to act; determines the exit code.
     pub kind: FailureKind,
     /// The error.
     pub error: ToolError,
 }
 
-/// Calls a tool. The call is cancelled as soon as `interrupt` is ready.
+/// Calls a tool. The call is cancelled when `interrupt` completes.
 pub fn call(
     workspace: &Workspace,
     request: ToolRequest,
@@ -63,7 +63,7 @@ pub fn call(
         let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let name = request.tool.clone();
         let result = send(&opened.router, request, interrupt).await;
-        // A name that means no tool is a mistake of the caller, like arguments that do not fit.
+        // An unknown name is a mistake of the caller, like invalid arguments.
         let found = opened.router.find(&name);
         let misnamed = matches!(found, ToolLookup::Missing { .. } | ToolLookup::Ambiguous(_));
         let called = CalledTool {
@@ -74,7 +74,7 @@ pub fn call(
     })
 }
 
-/// Whether a tool needs the engine: to do its work, or to have its message delivered.
+/// Whether a tool needs the engine: to do its work, or to deliver its notice.
 fn needs_engine(tool: &str) -> bool {
     deft_engine::is_own_tool(tool) || tool == "notify"
 }
@@ -93,7 +93,7 @@ fn call_in_engine(
     })
 }
 
-/// Calls a tool in an engine that stays open. A daemon beside it hears of new work.
+/// Calls a tool with an open engine, and notifies a running daemon of new work.
 pub fn call_open(
     app: &App,
     request: ToolRequest,
@@ -111,7 +111,7 @@ pub fn call_open(
     }
 }
 
-/// Calls a tool with the servers of a daemon.
+/// Calls a tool with the servers of this daemon.
 pub async fn call_live(app: &App, request: ToolRequest) -> Result<ToolReply, CallFailure> {
     let router = app.engine.router();
     let name = request.tool.clone();
@@ -128,7 +128,7 @@ async fn send(
 ) -> Result<Reply, ToolFailure> {
     let arguments = read_texts(request.arguments, request.texts, router, &request.tool).await;
     let mut call = Call::new(&request.tool, arguments);
-    // Each call by hand has a key of its own.
+    // Each manual call has its own key.
     let now = Timestamp::now().as_nanosecond();
     call.key = format!("cli:{}:{now}", std::process::id());
     call.deadline = request.timeout;
@@ -142,8 +142,8 @@ async fn send(
     result
 }
 
-/// Adds arguments that are given as text, read as the schema of the tool says. A server is asked for
-/// the schema only if there are such arguments.
+/// Adds the arguments given as text, parsed by the schema of the tool. The server is queried for the schema
+/// only if there are such arguments.
 async fn read_texts(
     mut arguments: Object,
     texts: Vec<(String, String)>,
@@ -163,7 +163,7 @@ async fn read_texts(
 
 async fn schema(router: &Router, tool: &str) -> Value {
     if !matches!(router.find(tool), ToolLookup::Tool(_)) {
-        // The call itself reports why a server cannot be asked.
+        // The call itself reports why a server cannot be queried.
         drop(router.listed().await);
     }
     match router.find(tool) {
@@ -174,13 +174,12 @@ async fn schema(router: &Router, tool: &str) -> Value {
     }
 }
 
-/// The value that a text means where no schema says what it has to be: JSON if it is valid JSON, else
-/// the text.
+/// Parses a value without a schema: JSON if it is valid JSON, else a string.
 pub fn read_value(text: &str) -> Value {
     cast(text, &Value::Null)
 }
 
-/// A text where the schema has a text; else JSON if it is valid JSON.
+/// Parses a value: a string if the schema requires one; else JSON if it is valid JSON.
 fn cast(text: &str, schema: &Value) -> Value {
     let is_text = match &schema["type"] {
         Value::String(name) => name == "string",
@@ -206,9 +205,9 @@ fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolRepl
     }
 }
 
-/// The failure of a call as front ends show it.
+/// Converts the failure of a call for front ends.
 pub fn explain(failure: ToolFailure, misnamed: bool) -> CallFailure {
-    // Arguments that the tool does not take are a mistake of the caller; everything else is a result.
+    // Invalid arguments are a mistake of the caller; other failures are results.
     let kind = match failure.class {
         FailureClass::Cancelled => FailureKind::Interrupted,
         FailureClass::Invalid => FailureKind::Input,

@@ -1,4 +1,4 @@
-//! Lists of tools, and everything that is known about one.
+//! Lists tools, and shows one tool in full.
 
 use deft_config::Home;
 use deft_model::{Failure as ToolFailure, nearest};
@@ -17,20 +17,20 @@ use crate::router::CatalogRouter;
 use crate::store;
 use crate::workspace::Workspace;
 
-/// Which tools to list.
+/// A query for tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolQuery {
-    /// Words that have to be in the name or the description.
+    /// Words that must occur in the name or the description.
     pub words: Vec<String>,
-    /// Only tools of this server.
+    /// Limits the list to tools of this server.
     pub server: Option<String>,
-    /// Ask the servers instead of using the stored catalogs.
+    /// Whether to query the servers instead of using the stored catalogs.
     pub refresh: bool,
-    /// How many at most.
+    /// Maximum number of results.
     pub limit: Option<usize>,
 }
 
-/// One tool, and what a chat does before it calls it.
+/// A tool, and whether chats ask before calling it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownTool {
     /// The tool.
@@ -39,18 +39,18 @@ pub struct ShownTool {
     pub approval: ApprovalState,
 }
 
-/// The overview that models get, and the servers that are missing from it.
+/// The catalog for models, and the servers that are missing from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogView {
-    /// The overview.
+    /// The catalog.
     pub catalog: ToolCatalog,
     /// Enabled servers that have never answered.
     pub not_asked: Vec<String>,
 }
 
-/// The tools of a home.
+/// Lists the tools of a home.
 pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings<ToolList>> {
-    // Answers of servers are stored.
+    // The answers of servers are stored.
     let home = if query.refresh {
         workspace.home()?
     } else {
@@ -62,7 +62,7 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
     let (opened, failed) = if query.refresh {
         let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
         let failed = opened.router.listed().await;
-        // A daemon asks its own connections again.
+        // Tell a running daemon to query its own connections again.
         doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)
     } else {
@@ -83,14 +83,14 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
     Ok(WithWarnings::close(list, opened).await)
 }
 
-/// One tool, as far as it is known without asking a server.
+/// Returns a tool, as far as it is known without querying a server.
 pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownTool>> {
     let home = workspace.home_to_read()?;
     let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
     let tool = find(&opened.router, name)?;
     let grant = match store::read(&home) {
         Ok(store) => approval::find(&*store, &tool).await,
-        // The warnings already mention that the store cannot be read.
+        // The warnings already report that the store cannot be read.
         Err(_) => None,
     };
     let shown = ShownTool {
@@ -100,7 +100,7 @@ pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownT
     Ok(WithWarnings::close(shown, opened).await)
 }
 
-/// The overview that models get.
+/// Returns the catalog of all tools for models.
 pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
     let home = workspace.home_to_read()?;
     let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
@@ -120,7 +120,7 @@ fn read_catalog(router: &Router) -> Done<ToolCatalog> {
     })
 }
 
-/// The tools as a daemon knows them now.
+/// Lists the current tools of this daemon.
 pub fn list_live(app: &App, workspace: &Workspace, query: &ToolQuery) -> Done<ToolList> {
     let home = workspace.home_to_read()?;
     if let Some(server) = &query.server {
@@ -137,19 +137,19 @@ pub fn list_live(app: &App, workspace: &Workspace, query: &ToolQuery) -> Done<To
     })
 }
 
-/// One tool as a daemon knows it now.
+/// Returns a tool of this daemon.
 pub fn show_live(app: &App, name: &str) -> Done<ToolView> {
     let tool = find(app.engine.router(), name)?;
     let grant = app.block_on(approval::find(&**app.engine.store(), &tool));
     Ok(view(&tool, approval::view(&tool, grant.as_ref())))
 }
 
-/// The overview that models get from a daemon.
+/// Returns the catalog for models of this daemon.
 pub fn catalog_live(app: &App) -> Done<ToolCatalog> {
     read_catalog(app.engine.router())
 }
 
-/// Tools that servers list and that cannot be used.
+/// Returns the tools that servers list but that cannot be used.
 fn disabled(router: &Router, query: &ToolQuery) -> Vec<DisabledTool> {
     let wanted = query.server.as_deref();
     let servers = router.health().into_iter();
@@ -166,7 +166,7 @@ fn disabled(router: &Router, query: &ToolQuery) -> Vec<DisabledTool> {
         .collect()
 }
 
-/// A typo in the name of a server would look like "no tools".
+/// Fails for an unknown server; otherwise a misspelt name would look like "no tools".
 fn check_server(name: &str, home: &Home) -> Done<()> {
     let servers = &home.config.tools.servers;
     if name == deft_tools::BUILTIN_SERVER || servers.contains_key(name) {
@@ -175,7 +175,7 @@ fn check_server(name: &str, home: &Home) -> Done<()> {
     Err(no_such_server(name, home))
 }
 
-/// The failure for a name that no server has.
+/// The failure for an unknown server.
 pub(crate) fn no_such_server(name: &str, home: &Home) -> Failure {
     let servers = home.config.tools.servers.keys().map(String::as_str);
     let hint = match nearest(name, servers) {
@@ -195,7 +195,7 @@ fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
             .is_none_or(|server| tool.server == *server)
 }
 
-/// Enabled servers about which nothing is known.
+/// Returns the enabled servers that have never answered.
 fn never_asked(router: &Router, home: &Home) -> Vec<String> {
     let known = router.health();
     let unknown = known
@@ -244,7 +244,7 @@ fn view(tool: &ToolInfo, approval: deft_wire::tool::ToolApproval) -> ToolView {
     }
 }
 
-/// The tool of this name, as far as it is known without asking a server.
+/// Returns the tool called `name`, as far as it is known without querying a server.
 fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     let unknown =
         |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));

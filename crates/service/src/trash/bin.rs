@@ -1,5 +1,5 @@
-//! The folder `trash/`: an entry is a folder with `entry.json`, and with what was deleted as it was
-//! (`content`), as rows (`rows.jsonl`) or as results of runs (`results/`).
+//! The folder `trash/`: each entry is a folder with `entry.json` and the deleted data, as files (`content`),
+//! as rows (`rows.jsonl`) or as results of runs (`results/`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -13,31 +13,31 @@ use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Older entries are removed when another one comes.
+/// Entries older than this are removed when a new one is added.
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// The most entries that are kept.
+/// Maximum number of entries.
 const MOST: usize = 50;
 
 const MANIFEST: &str = "entry.json";
-/// No manifest is larger.
+/// Maximum size of a manifest.
 const MANIFEST_BYTES: u64 = 64 * 1024;
 const CONTENT: &str = "content";
 const ROWS: &str = "rows.jsonl";
 const RESULTS: &str = "results";
 
-/// How the first row of a run begins.
+/// The prefix of the first row of a run.
 const RUN_ROW: &str = r#"{"table":"run","#;
 
-/// `entry.json`.
+/// The content of `entry.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     #[serde(flatten)]
     pub(super) entry: TrashEntry,
-    /// Where the content was.
+    /// The original path of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<PathBuf>,
-    /// The skill that has to fire again.
+    /// The skill to enable again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fires: Option<String>,
 }
@@ -46,14 +46,14 @@ pub(super) struct TrashBin {
     folder: PathBuf,
 }
 
-/// An entry that is being made.
+/// An entry that is being written.
 pub(super) struct NewEntry {
     folder: PathBuf,
     entry: TrashEntry,
     pub(super) fires: Option<String>,
 }
 
-/// An entry that can be brought back.
+/// An entry that can be restored.
 pub(super) struct KeptEntry {
     folder: PathBuf,
     pub(super) manifest: Manifest,
@@ -66,7 +66,7 @@ impl TrashBin {
         }
     }
 
-    /// Begins an entry, and removes those that were kept long enough.
+    /// Creates an entry, and removes expired ones.
     pub(super) fn add(&self, kind: TrashKind, what: String) -> Done<NewEntry> {
         let deleted_at = Timestamp::now();
         self.purge(deleted_at)?;
@@ -85,8 +85,8 @@ impl TrashBin {
         })
     }
 
-    /// All entries, the latest first. A folder without a manifest was not finished: what it was to hold
-    /// was not deleted.
+    /// Returns all entries, latest first. A folder without a manifest is incomplete; its data was not
+    /// deleted.
     pub(super) fn entries(&self) -> Done<Vec<KeptEntry>> {
         let mut entries = Vec::new();
         for folder in self.folders()? {
@@ -132,14 +132,14 @@ fn read(folder: PathBuf) -> Done<Option<KeptEntry>> {
 }
 
 impl NewEntry {
-    /// Moves a file or folder in.
+    /// Moves a file or folder into the entry.
     pub(super) fn move_in(self, path: &Path) -> Done<()> {
         let content = self.folder.join(CONTENT);
         self.write_manifest(Some(path.to_path_buf()))?;
         fs::rename(path, content).map_err(|problem| Failure::file(path, "move to trash", &problem))
     }
 
-    /// Adds rows.
+    /// Appends rows.
     pub(super) fn append(&self, lines: &[String]) -> Done<()> {
         let path = self.folder.join(ROWS);
         let mut text = lines.join("\n");
@@ -149,7 +149,7 @@ impl NewEntry {
         written.map_err(|problem| Failure::file(&path, "write", &problem))
     }
 
-    /// Moves the results of runs in that were too large for the store.
+    /// Moves the results of runs that were too large for the store into the entry.
     pub(super) fn move_results_in(&self, results: &Path, runs: &[RunId]) -> Done<()> {
         for run in runs {
             let from = results.join(run.as_str());
@@ -163,7 +163,7 @@ impl NewEntry {
         Ok(())
     }
 
-    /// From now on the entry can be brought back.
+    /// Completes the entry, so that it can be restored.
     pub(super) fn finish(self) -> Done<()> {
         self.write_manifest(None)
     }
@@ -186,7 +186,7 @@ impl NewEntry {
 }
 
 impl KeptEntry {
-    /// Moves the content to where it was.
+    /// Moves the content back to its original path.
     pub(super) fn move_back(&self) -> Done<()> {
         let to = self.manifest.from.clone().unwrap_or_default();
         if to.exists() {
@@ -202,7 +202,7 @@ impl KeptEntry {
         moved.map_err(|problem| Failure::file(&to, "write", &problem))
     }
 
-    /// The rows, several things of many rows at a time. A thing is in one piece.
+    /// Returns the rows in batches of about `size` rows. The rows of one run are never split.
     pub(super) fn pieces(&self, size: usize) -> Done<Vec<Vec<String>>> {
         let path = self.folder.join(ROWS);
         let wrong = |problem: std::io::Error| Failure::file(&path, "read", &problem);
@@ -220,7 +220,7 @@ impl KeptEntry {
         Ok(pieces)
     }
 
-    /// Moves results of runs to where they were.
+    /// Moves results of runs back to their original paths.
     pub(super) fn move_results_back(&self, results: &Path) -> Done<()> {
         for entry in fs::read_dir(self.folder.join(RESULTS))
             .into_iter()

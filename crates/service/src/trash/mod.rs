@@ -1,8 +1,8 @@
-//! Deleted things, kept in `trash/` of the home, and the way back.
+//! Deleted data, kept in `trash/` of the home until it is restored or expires.
 //!
-//! Commands that delete put things here first and delete them then: a crash in between leaves a copy
-//! too many, never one too few. Not here: what assistants delete by a tool, and retention, which
-//! deletes old runs for good.
+//! Commands first copy the data to the trash and then delete it: a crash in between leaves an extra copy and
+//! loses nothing. Not here: deletions by assistants with a tool, and retention, which deletes old runs
+//! permanently.
 
 mod bin;
 
@@ -20,16 +20,16 @@ use crate::words::counted;
 use crate::workspace::Workspace;
 use bin::{KeptEntry, NewEntry, TrashBin};
 
-/// Rows that are read and written at once.
+/// Number of rows read and written at once.
 const PIECE: usize = 200;
 
-/// Deleted things, the latest first.
+/// Lists the trash, latest entry first.
 pub fn list(workspace: &Workspace) -> Done<Vec<TrashEntry>> {
     let kept = TrashBin::new(&workspace.locate()?).entries()?;
     Ok(kept.into_iter().map(|kept| kept.manifest.entry).collect())
 }
 
-/// Brings back what was deleted last.
+/// Restores the latest entry.
 pub fn undo(workspace: &Workspace) -> Done<UndoResult> {
     let bin = TrashBin::new(&workspace.locate()?);
     let kept = bin.entries()?.into_iter().next().ok_or_else(|| {
@@ -68,7 +68,7 @@ async fn restore(engine: &Engine, kept: &KeptEntry) -> Done<()> {
     }
     kept.move_results_back(&engine.options().spill)?;
     if let Some(skill) = &kept.manifest.fires {
-        // Its slots count from now on, not from the day when it was deleted.
+        // Enable it anew, so that its slots start now and not when it was deleted.
         let enabled = engine.library().enable(skill).await;
         enabled.map_err(|error| app::failure(&error))?;
     }
@@ -82,7 +82,7 @@ pub(crate) fn put_file(home: &Path, path: &Path, skill: &str) -> Done<()> {
     new.move_in(path)
 }
 
-/// Copies the rows of a skill to the trash. The caller deletes them.
+/// Copies the rows of a record to the trash. The caller deletes them.
 pub(crate) async fn put_record(engine: &Engine, home: &Path, skill: &str, id: i64) -> Done<()> {
     let row = engine.store().skill_by_id(id).await.map_err(stored)?;
     let enabled = row.is_some_and(|row| row.standing.disabled.is_none());
@@ -131,7 +131,7 @@ fn stored(error: deft_store::Error) -> Failure {
     app::failure(&deft_engine::Error::from(error))
 }
 
-/// Everything below a path, for a question: names relative to it, sorted.
+/// Returns the relative paths of all files below a path, sorted, for a question to the user.
 pub(crate) fn files_below(path: &Path) -> Vec<String> {
     fn walk(folder: &Path, root: &Path, names: &mut Vec<String>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

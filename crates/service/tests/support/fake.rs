@@ -21,15 +21,15 @@ use super::{
     Operation, Question, Response, Say, StepPath, Talk, UnansweredMessage, UndoneExchange,
 };
 
-/// What happens when something is said.
+/// An action of the fake while it works on a message.
 #[derive(Clone, Debug)]
 pub(crate) enum FakeAction {
     Live(Live),
-    /// A person is asked; the answer is put at the end of the text.
+    /// Asks a person; the answer is appended to the text.
     Ask(&'static str),
-    /// Nothing happens until the answer is stopped.
+    /// Waits until the answer is stopped.
     Hang,
-    /// Nothing happens until the test rings [`Fake::go`].
+    /// Waits until the test notifies [`Fake::go`].
     Wait,
 }
 
@@ -41,16 +41,16 @@ pub(crate) struct Fake {
     pub unanswered: Mutex<Vec<UnansweredMessage>>,
     stop: Notify,
     pub go: Notify,
-    /// Rung when something is said.
+    /// Notified when a message arrives.
     pub heard: Notify,
-    /// Where answers and questions are left for chats.
+    /// The outbox for answers and questions, if any.
     pub outbox: OnceLock<Box<dyn Outbox>>,
 }
 
-/// Something that is being left for a chat.
+/// The future of queueing a message for a chat.
 pub(crate) type Leaves<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Where answers and questions are left for chats.
+/// An outbox for answers and questions.
 pub(crate) trait Outbox: Send + Sync + 'static {
     fn answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Leaves<'a>;
     fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a>;
@@ -58,7 +58,7 @@ pub(crate) trait Outbox: Send + Sync + 'static {
 }
 
 impl Fake {
-    /// The answer to the next message. Without a script the message is repeated.
+    /// Scripts the answer to the next message. Without a script, the message is repeated.
     pub(crate) fn then(
         self: &Arc<Self>,
         events: impl IntoIterator<Item = FakeAction>,
@@ -89,7 +89,7 @@ impl Fake {
     }
 }
 
-/// An answer without text.
+/// Returns an answer without text.
 pub(crate) fn answer(status: RunStatus, outcome: Option<Outcome>) -> ChatAnswer {
     ChatAnswer {
         conversation: String::new(),
@@ -110,7 +110,7 @@ fn succeeded(text: &str) -> ChatAnswer {
     }
 }
 
-/// A failure of a run.
+/// Returns the answer of a failed run.
 pub(crate) fn failed(class: FailureClass, message: &str) -> ChatAnswer {
     ChatAnswer {
         error: Some(ChatError {
@@ -122,7 +122,7 @@ pub(crate) fn failed(class: FailureClass, message: &str) -> ChatAnswer {
     }
 }
 
-/// A call of a tool, and its end.
+/// Returns a tool call and its end.
 pub(crate) fn call(tool: &str, args: Value, ok: bool) -> [FakeAction; 2] {
     let args = match args {
         Value::Object(args) => args,
@@ -199,7 +199,7 @@ impl Talk for Fake {
             let usual = || (Vec::new(), succeeded(&format!("you said: {}", say.text)));
             let script = self.script.lock().unwrap().pop_front();
             let (events, mut said) = script.unwrap_or_else(usual);
-            // The answer to the next message is known.
+            // The script for this message has been taken, so the test may prepare the next one.
             self.heard.notify_one();
             for event in events {
                 match event {

@@ -1,4 +1,4 @@
-//! Events of agents: questions to models, calls of tools, agents that they send out.
+//! Events of agents: model requests, tool calls, and dispatched agents.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) struct AgentFold {
     calls: HashMap<(Path, Address, u32, u32), OpenCall>,
 }
 
-/// An agent, as it said of itself when it began.
+/// An agent, as described when it began.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgentFacts {
     pub(super) name: String,
@@ -26,18 +26,18 @@ pub(super) struct AgentFacts {
     model: String,
 }
 
-/// A call of an agent under way.
+/// A call of an agent in progress.
 #[derive(Debug)]
 struct OpenCall {
     work: Work,
     start: Timestamp,
 }
 
-/// Something that an agent did, and that is over.
+/// A completed activity of an agent.
 pub(super) struct EndedWork {
-    /// The place of its span.
+    /// Place of its span.
     pub(super) place: String,
-    /// The place of the span around it; none for the agent of the step.
+    /// Place of the parent span; `None` for the agent of the step.
     pub(super) parent: Option<String>,
     pub(super) start: Timestamp,
     pub(super) end: Timestamp,
@@ -46,7 +46,7 @@ pub(super) struct EndedWork {
 }
 
 impl AgentFold {
-    /// Forgets the agent of a step that ended, and returns what is known of it.
+    /// Removes all agents of a step that ended, and returns the facts about the step's own agent.
     pub(super) fn take_root(&mut self, path: &Path) -> AgentFacts {
         let root = self.agents.remove(&(path.clone(), Address::root()));
         self.agents.retain(|(other, _), _| other != path);
@@ -55,7 +55,7 @@ impl AgentFold {
         root.unwrap_or_default()
     }
 
-    /// Takes an event in, and returns what ends with it.
+    /// Applies an event and returns the activity that ends with it.
     pub(super) fn apply(
         &mut self,
         at: Timestamp,
@@ -176,7 +176,7 @@ impl AgentFold {
 
     fn open(&mut self, at: Timestamp, path: &Path, agent: &Address, call: (u32, u32), work: Work) {
         let place = (path.clone(), agent.clone(), call.0, call.1);
-        // One that is made again after a crash began when it was first made.
+        // A call repeated after a crash keeps the time of its first attempt.
         let open = OpenCall { work, start: at };
         self.calls.entry(place).or_insert(open);
     }
@@ -205,7 +205,7 @@ impl AgentFold {
     }
 }
 
-/// The place of the span of an agent that another one sent out; none for the agent of the step.
+/// Returns the place of a dispatched agent's span; `None` for the agent of the step.
 fn place_of(path: &Path, agent: &Address) -> Option<String> {
     let (above, turn, call) = agent.parent()?;
     let above = above.to_string();

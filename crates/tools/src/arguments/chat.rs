@@ -1,8 +1,8 @@
-//! The chat of a call: the primary chat where none was given, and a refusal of chats that deft may not
-//! use (S0.44, S0.48, S1.3).
+//! The chat of a call: fills in the primary chat if no chat is given, and rejects chats that deft may
+//! not use (S0.44, S0.48, S1.3).
 //!
-//! Which parameter is a chat follows from its name and the tool's own schema, so that a server's tool is
-//! treated like the built-in bot. Not here: the other repairs (`pipeline.rs`).
+//! A chat parameter is recognised by its name and the tool's schema, so a server's tool is treated like
+//! the built-in bot. Not here: the other repairs (`pipeline.rs`).
 
 use deft_model::{Failure, FailureClass, Object};
 use serde_json::Value;
@@ -13,13 +13,13 @@ use crate::options::TelegramOptions;
 use crate::secret::Reveal;
 use crate::tool::ToolInfo;
 
-/// The longest id of a chat that deft believes; what models make up is longer.
+/// The longest plausible chat id; ids that models invent are longer.
 const LONGEST_ID: usize = 20;
 
-/// The tool that takes a chat even if its schema lists no parameters.
+/// The tool that accepts a chat even if its schema lists no parameters.
 const SENDS_TO_CHAT: &str = "telegram_send_message";
 
-/// Names of the parameter for the chat of a message, the likeliest first, without `_` and `-`.
+/// Names of the parameter for the chat of a message, most likely first, without `_` and `-`.
 const NAMES: [&str; 5] = [
     "chatid",
     "telegramchatid",
@@ -28,21 +28,22 @@ const NAMES: [&str; 5] = [
     "chat",
 ];
 
-/// A call whose chat is looked at.
+/// A call whose chat is checked.
 #[derive(Clone, Copy)]
 pub(super) struct ChatCall<'a> {
     pub(super) tool: &'a ToolInfo,
     pub(super) telegram: &'a TelegramOptions,
     pub(super) reveal: &'a dyn Reveal,
-    /// A model wrote the arguments.
+    /// Whether a model wrote the arguments.
     pub(super) by_model: bool,
 }
 
 impl ChatCall<'_> {
-    /// Puts the primary chat where the tool takes a chat and none was given; says whether it did.
+    /// Inserts the primary chat if the tool accepts a chat and none is given; returns whether it did.
     ///
-    /// An id that is too long is made up if a model wrote it or if it is for the built-in bot, whose ids
-    /// are known. What a person writes for a server stays: other services have longer ids.
+    /// An id that is too long counts as invented if a model wrote it or if it is for the built-in bot,
+    /// whose ids are known. An id that a person wrote for a server is kept: other services have longer
+    /// ids.
     pub(super) fn inject(&self, arguments: &mut Object) -> bool {
         let Some(primary) = self.telegram.primary_chat() else {
             return false;
@@ -70,7 +71,7 @@ impl ChatCall<'_> {
         replaces
     }
 
-    /// Refuses a call that names a chat outside of `telegram.allowed_chats`, where that list is set.
+    /// Rejects a call that names a chat outside `telegram.allowed_chats`, if that list is set.
     pub(super) fn check(&self, arguments: &Object) -> Result<(), Failure> {
         if self.telegram.allowed_chats.is_empty() {
             return Ok(());
@@ -93,7 +94,7 @@ impl ChatCall<'_> {
         Ok(())
     }
 
-    /// Whether the tool needs a chat that neither the arguments nor the configuration have.
+    /// Whether the tool requires a chat that neither the arguments nor the configuration provide.
     pub(super) fn lacks_chat(&self, arguments: &Object) -> bool {
         let required = |name| is_required(&self.tool.input_schema, name);
         self.telegram.primary_chat().is_none()
@@ -112,7 +113,7 @@ impl ChatCall<'_> {
             .hint(format!("leave `{parameter}` out, or use `{known}`"))
     }
 
-    /// The parameter that takes the chat of a message, if the tool has one.
+    /// Returns the parameter for the chat of a message, if the tool has one.
     fn parameter(&self) -> Option<&str> {
         if self.tool.builtin && self.tool.name != SENDS_TO_CHAT {
             return None;
@@ -134,12 +135,12 @@ impl ChatCall<'_> {
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
     }
 
-    /// Whether a notice stays on this host, and so goes to no chat.
+    /// Whether a notice stays on this host and so goes to no chat.
     fn stays_here(&self, target: &str) -> bool {
         self.tool.builtin && self.tool.name != SENDS_TO_CHAT && target == LOCAL_TARGET
     }
 
-    /// Whether an argument names a chat, or several.
+    /// Whether an argument names one or more chats.
     fn is_chat(&self, name: &str) -> bool {
         if self.tool.builtin {
             return match self.tool.name.as_str() {
@@ -154,13 +155,13 @@ impl ChatCall<'_> {
             || plain == "chat" && self.is_telegram()
     }
 
-    /// Whether the chat only narrows what is read: without it the tool reads all chats.
+    /// Whether the chat only filters what is read: without it the tool reads all chats.
     fn is_filter(&self, name: &str) -> bool {
         self.tool.annotations.read_only_hint == Some(true)
             && !is_required(&self.tool.input_schema, name)
     }
 
-    /// `chat` alone may be the text of a chat, except where it is all about Telegram.
+    /// Whether the tool belongs to Telegram. Elsewhere, `chat` may be the text of a chat.
     fn is_telegram(&self) -> bool {
         [&self.tool.name, &self.tool.server]
             .iter()
@@ -171,7 +172,7 @@ impl ChatCall<'_> {
         id.chars().count() <= LONGEST_ID || self.telegram.known_chats().contains(&id.to_owned())
     }
 
-    /// The id that a value stands for; ids are written as texts and as whole numbers.
+    /// Returns the id in a value; ids are written as strings or as integers.
     fn id(&self, value: &Value) -> Option<String> {
         match value {
             Value::String(text) => {
@@ -179,7 +180,7 @@ impl ChatCall<'_> {
                 (!text.is_empty()).then_some(text)
             }
             Value::Number(number) if !number.is_f64() => Some(number.to_string()),
-            // `815.0` is a whole number too.
+            // `815.0` is an integer too.
             Value::Number(number) => {
                 let whole = number.as_f64().filter(|number| number.fract() == 0.0);
                 whole.map(|number| format!("{number:.0}"))
@@ -194,7 +195,7 @@ fn is_required(schema: &Value, name: &str) -> bool {
     required.is_some_and(|all| all.iter().any(|one| one == name))
 }
 
-/// The letters of a name, small: `chat_id`, `chatId` and `chat-id` are the same.
+/// Returns the letters of a name in lower case: `chat_id`, `chatId` and `chat-id` are equal.
 fn letters(name: &str) -> impl Iterator<Item = char> {
     name.chars()
         .filter(|c| c.is_alphanumeric())

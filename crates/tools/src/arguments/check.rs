@@ -1,8 +1,7 @@
-//! Arguments held against the tool's JSON Schema before anything is sent.
+//! Checks arguments against the tool's JSON Schema before anything is sent.
 //!
-//! A schema is compiled once per tool, when it is first needed, and nothing is
-//! ever fetched for it: a schema that refers to the network is not checked
-//! here and left to the tool.
+//! A schema is compiled once per tool, when it is first needed, and no reference is ever fetched: if a
+//! schema refers to the network, its arguments are not checked here.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +14,7 @@ use super::cost::{Cost, cost};
 use super::schema::{cast, properties};
 use crate::secret::Reveal;
 
-/// The most problems that are told at once.
+/// The maximum number of problems to report at once.
 const MOST: usize = 10;
 
 /// Checks the arguments of one tool.
@@ -32,7 +31,7 @@ impl Checker {
         }
     }
 
-    /// One that lets everything pass.
+    /// Returns a checker that accepts any arguments.
     pub(crate) fn lenient(schema: Arc<Value>) -> Self {
         Self {
             schema,
@@ -49,7 +48,7 @@ impl Checker {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// The validator; none for a schema that refers to something outside of it.
+    /// Compiles the schema; `None` if it has references out of itself.
     fn compile(&self) -> Result<Option<Validator>, String> {
         match cost(&self.schema) {
             Cost::Bounded => {}
@@ -63,13 +62,14 @@ impl Checker {
         }
     }
 
-    /// Why arguments cannot be held against the schema, if it is a bad one. A schema that refers to
-    /// the network is not: it is left to the tool.
+    /// Returns why the schema is invalid, if it is. A schema that refers to the network is valid; its
+    /// arguments are checked by the tool only.
     pub(crate) fn problem(&self) -> Option<String> {
         self.compile().err()
     }
 
-    /// Casts scalars, then checks. Texts that hide a secret are taken as they are.
+    /// Casts scalars, then checks the arguments. Strings with a placeholder for a secret are not
+    /// checked.
     pub(crate) fn check(
         &self,
         tool: &str,
@@ -105,14 +105,14 @@ fn into_object(value: Value) -> Object {
     Object::new()
 }
 
-/// Whether the problem is with a placeholder, which says nothing about the secret.
+/// Whether the invalid value is a placeholder, which says nothing about the secret.
 fn hides_secret(value: &Value, error: &ValidationError<'_>, reveal: &dyn Reveal) -> bool {
     let place = error.instance_path().to_string();
     let text = value.pointer(&place).and_then(Value::as_str);
     text.is_some_and(|text| reveal.reveal(text) != text)
 }
 
-/// One thing that is wrong, and perhaps what was meant.
+/// One problem, with a suggestion.
 struct Problem {
     message: String,
     hint: Option<String>,
@@ -141,7 +141,7 @@ fn failure(tool: &str, problems: &[Problem]) -> Failure {
     }
 }
 
-/// The problems behind one error of the validator, in our words.
+/// Converts an error of the validator to problems in deft's words.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the validator has a kind for every keyword of JSON Schema"
@@ -192,12 +192,12 @@ fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Problem> {
         ValidationErrorKind::MaxItems { limit } => {
             plain(format!("{here} has more than {limit} items"))
         }
-        // The validator's own texts quote the value, which ours never do.
+        // The validator's own messages quote the value, which deft's messages never do.
         other => plain(format!("{here} breaks the rule `{}`", other.keyword())),
     }
 }
 
-/// `/a/0/b` as people write it: the argument `a[0].b`.
+/// Formats the JSON pointer `/a/0/b` as the argument `a[0].b`.
 fn argument(place: &str) -> String {
     let mut path = String::new();
     for part in place.split('/').skip(1) {

@@ -1,33 +1,32 @@
-//! Whether arguments can be held against a schema in bounded time and stack.
+//! Decides whether arguments can be validated against a schema in bounded time and stack.
 //!
-//! A schema comes from a server. One in which references lead back to
-//! themselves, form a long chain or double at every step would keep the
-//! validator busy for ever or overflow its stack, which ends the whole process.
+//! A schema comes from a server. If its references form a cycle or a long chain, or double at every
+//! step, the validator would run forever or overflow its stack, which ends the whole process.
 //!
-//! Not here: what the schema says.
+//! Not here: the validation itself.
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-/// How many schemas may apply to one value.
+/// The maximum number of schemas that apply to one value.
 const MOST_APPLIED: u64 = 10_000;
-/// How many of them may be nested in one another.
+/// The maximum depth of nested schemas for one value.
 const DEEPEST: usize = 64;
-/// How many different references there may be: each can make compiling go deeper.
+/// The maximum number of distinct references: each can make compilation recurse deeper.
 const MOST_REFERENCES: usize = 200;
 
-/// What can be done with a schema.
+/// The cost of validating against a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cost {
     Bounded,
-    /// It refers to something that is not found here, so that nothing can be said about it.
+    /// The schema has a reference out of itself, so its cost is unknown.
     Unknown,
-    /// It must not be used; this is why.
+    /// The schema must not be used, for this reason.
     TooHigh(&'static str),
 }
 
-/// Judges a schema.
+/// Returns the cost of a schema.
 pub(super) fn cost(schema: &Value) -> Cost {
     let mut references = BTreeSet::new();
     if !collect(schema, &mut references) {
@@ -41,7 +40,7 @@ pub(super) fn cost(schema: &Value) -> Cost {
         known: HashMap::new(),
     };
     let roots = references.iter().filter_map(|place| schema.pointer(place));
-    // Whatever is not referred to is counted where it stands.
+    // Schemas that no reference names are counted at their own position.
     for place in std::iter::once(schema).chain(roots) {
         if let Err(problem) = count.everywhere(place) {
             return Cost::TooHigh(problem);
@@ -50,7 +49,7 @@ pub(super) fn cost(schema: &Value) -> Cost {
     Cost::Bounded
 }
 
-/// Gathers the places that references lead to; false if one leads elsewhere than into the schema.
+/// Collects the JSON pointers of all references; returns false if a reference leaves the schema.
 fn collect(schema: &Value, places: &mut BTreeSet<String>) -> bool {
     match schema {
         Value::Object(fields) => {
@@ -72,21 +71,21 @@ fn collect(schema: &Value, places: &mut BTreeSet<String>) -> bool {
     }
 }
 
-/// The place inside of the schema that a reference names.
+/// Returns the JSON pointer of a reference into the schema.
 fn place(reference: &str) -> Option<String> {
     let place = reference.strip_prefix('#')?;
     (place.is_empty() || place.starts_with('/')).then(|| place.replace("%25", "%"))
 }
 
-/// Counts how many schemas apply to one value, for each schema once.
+/// Counts how many schemas apply to one value, once per schema.
 struct Count<'a> {
     root: &'a Value,
-    /// By address; nothing while a schema is being counted.
+    /// Counts by address; `None` while a schema is being counted.
     known: HashMap<*const Value, Option<u64>>,
 }
 
 impl<'a> Count<'a> {
-    /// Counts a schema and all that stand inside of it.
+    /// Counts a schema and all schemas inside it.
     fn everywhere(&mut self, schema: &'a Value) -> Result<(), &'static str> {
         match schema {
             Value::Object(fields) => {
@@ -98,7 +97,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// How many schemas apply to a value that this one applies to.
+    /// Returns how many schemas apply to a value that this schema applies to.
     fn applied(&mut self, schema: &'a Value, depth: usize) -> Result<u64, &'static str> {
         let Value::Object(fields) = schema else {
             return Ok(1);

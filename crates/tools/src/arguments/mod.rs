@@ -1,9 +1,8 @@
-//! Arguments on their way to a tool: repaired if a model wrote them, given the
-//! primary chat, cast by the tool's own schema, and checked before anything is
-//! sent. `prepare.rs` is the way of all of them.
+//! The preparation of arguments for a tool: repairs if a model wrote them, the primary chat, casts by
+//! the tool's schema, and the check before anything is sent. `prepare.rs` runs all steps.
 //!
-//! All of this is pure. Secrets are not known here: placeholders are passed
-//! through and values are never part of a message.
+//! Pure functions between values; no I/O. Not here: secrets. Placeholders are passed through, and
+//! values are never part of a message.
 
 mod chat;
 mod check;

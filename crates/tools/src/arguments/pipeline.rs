@@ -1,8 +1,8 @@
 //! Repairs of arguments that a model wrote (S0.42, S0.43).
 //!
-//! A list of small functions with names, applied in order; the reply says which
-//! of them changed something. They do not apply to arguments of a workflow.
-//! The chat, which comes last, is filled in for everyone (`chat.rs`).
+//! A list of small named functions, applied in order; the reply names those that changed something.
+//! They do not apply to arguments of a workflow. The chat, which comes last, is filled in for all
+//! callers (`chat.rs`).
 
 use deft_model::Object;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::schema::{accepts, properties};
 use crate::options::Pipeline;
 
-/// What a repair may look at.
+/// The inputs of a repair.
 struct Scene<'a> {
     rules: &'a Pipeline,
     tool: &'a str,
@@ -26,7 +26,8 @@ const REPAIRS: [(&str, Repair); 3] = [
     ("strip_hallucinated_params", strip_hallucinated_params),
 ];
 
-/// Repairs the arguments for a tool (by its bare name) and says what was done.
+/// Repairs the arguments for a tool (by its bare name) and returns the names of the repairs that
+/// changed something.
 pub(super) fn repair(
     rules: &Pipeline,
     tool: &str,
@@ -49,7 +50,7 @@ pub(super) fn repair(
     changed
 }
 
-/// `"true"` becomes `true`, unless the tool wants a text there.
+/// Converts `"true"` to `true`, unless the tool expects a string there.
 fn coerce_string_booleans(scene: &Scene<'_>, arguments: &mut Object) {
     let properties = properties(scene.schema);
     for (name, value) in arguments.iter_mut() {
@@ -68,12 +69,12 @@ fn coerce_string_booleans(scene: &Scene<'_>, arguments: &mut Object) {
     }
 }
 
-/// Models send `null` where they mean nothing at all.
+/// Removes nulls: models send `null` for parameters that they mean to omit.
 fn strip_null_values(_: &Scene<'_>, arguments: &mut Object) {
     arguments.retain(|_, value| !value.is_null());
 }
 
-/// Drops parameters that are known to be made up, unless the tool does have them.
+/// Removes parameters that models are known to invent, unless the tool has them.
 fn strip_hallucinated_params(scene: &Scene<'_>, arguments: &mut Object) {
     let known = properties(scene.schema);
     for rule in &scene.rules.hallucinated {

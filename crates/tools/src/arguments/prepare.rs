@@ -1,5 +1,5 @@
-//! The one way of arguments to a tool: repairs, the chat, casts, the check. A call goes through it right
-//! before it is made; a stored plan when it is stored, so that both say the same.
+//! Runs all steps that prepare arguments for a tool: repairs, the chat, casts, the check. A call runs
+//! them right before it is sent, a stored plan when it is stored, so both give the same result.
 
 use deft_model::{Failure, Object};
 
@@ -10,22 +10,23 @@ use crate::options::Options;
 use crate::secret::Reveal;
 use crate::tool::ToolInfo;
 
-/// Arguments on their way to one tool.
+/// The preparation of arguments for one tool.
 pub(crate) struct Preparation<'a> {
-    /// The name by which the tool is called, for messages.
+    /// The name that the caller used for the tool, for messages.
     pub(crate) name: &'a str,
     pub(crate) tool: &'a ToolInfo,
     pub(crate) checker: &'a Checker,
     pub(crate) options: &'a Options,
     pub(crate) reveal: &'a dyn Reveal,
-    /// A model wrote the arguments: then they are repaired.
+    /// Whether a model wrote the arguments; if so they are repaired.
     pub(crate) by_model: bool,
 }
 
 impl Preparation<'_> {
-    /// The arguments as the tool takes them, with the names of the repairs that changed something.
+    /// Returns the arguments as the tool accepts them, with the names of the repairs that changed
+    /// something.
     ///
-    /// The order is that of S0.42. The chat is filled in for people too: every plan may leave it out.
+    /// The order is that of S0.42. The chat is filled in for people too: every plan may omit it.
     pub(crate) fn prepare(
         &self,
         mut arguments: Object,
@@ -57,7 +58,7 @@ impl Preparation<'_> {
         Ok((checked, repairs))
     }
 
-    /// Refuses chats that deft may not use, whatever else is right or wrong.
+    /// Rejects chats that deft may not use; checks nothing else.
     pub(crate) fn check_chats(&self, mut arguments: Object) -> Result<(), Failure> {
         let chat = self.chat();
         chat.inject(&mut arguments);

@@ -1,9 +1,9 @@
-//! Schemas as a model gets to see them (S0.45): a little more forgiving than
-//! the tool, because the argument pipeline makes up for it.
+//! Relaxed schemas for models (S0.45): they accept slightly more than the tool, because the argument
+//! pipeline repairs the difference.
 
 use serde_json::{Value, json};
 
-/// Numbers and booleans also accept texts; optional properties also accept null.
+/// Relaxes a schema: numbers and booleans also accept strings; optional properties also accept null.
 #[must_use]
 pub fn relax_schema_types(schema: &Value) -> Value {
     let mut relaxed = schema.clone();
@@ -57,7 +57,7 @@ fn widen(schema: &mut Value, optional: bool) {
     if kinds.len() > 1 {
         *kind = Value::Array(kinds);
     }
-    // An enumeration would still refuse the null.
+    // Without null in the enumeration, null would still be rejected.
     if optional
         && let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut)
         && !values.contains(&Value::Null)

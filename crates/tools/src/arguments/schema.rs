@@ -1,14 +1,14 @@
-//! Looking into JSON Schemas: which types a property accepts.
+//! Reading JSON Schemas: which types a property accepts, and casts to these types.
 
 use deft_model::Object;
 use serde_json::Value;
 
-/// The schemas of the properties, by name.
+/// Returns the schemas of the properties, by name.
 pub(super) fn properties(schema: &Value) -> Option<&Object> {
     schema.get("properties")?.as_object()
 }
 
-/// Whether values of the type are accepted; `None` when the schema does not say.
+/// Whether a schema accepts values of a type; `None` if it does not specify types.
 pub(super) fn accepts(schema: &Value, kind: &str) -> Option<bool> {
     if let Some(kinds) = schema.get("type") {
         if let Some(only) = kinds.as_str() {
@@ -30,14 +30,14 @@ pub(super) fn accepts(schema: &Value, kind: &str) -> Option<bool> {
     answer
 }
 
-/// Casts scalars to what the tool takes, at every depth: a template of one value keeps its type, and
-/// any other template gives text. An argument that is null where the tool takes no null and does not
-/// need it is left out, so that an input that was not given can be passed on.
+/// Casts scalars to the types that the tool accepts, at every depth: a template of a single value keeps
+/// its type, and any other template gives a string. Removes an optional argument that is null where the
+/// tool does not accept null, so that a missing input can be passed on.
 pub(super) fn cast(arguments: &mut Object, schema: &Value) {
     cast_object(arguments, schema, DEEPEST);
 }
 
-/// How deep arguments are cast; what is deeper is left to the check.
+/// The maximum depth of casts; deeper arguments are only checked.
 const DEEPEST: usize = 32;
 
 fn cast_object(object: &mut Object, schema: &Value, depth: usize) {
@@ -90,7 +90,7 @@ fn cast_value(value: &mut Value, schema: &Value, depth: usize) {
     }
 }
 
-/// A text where the tool takes no text, as the number or truth that it spells.
+/// Parses a string as a number or boolean, if the tool accepts no strings.
 fn cast_text(text: &str, schema: &Value) -> Option<Value> {
     if accepts(schema, "string") != Some(false) {
         return None;
@@ -150,7 +150,7 @@ mod tests {
         );
     }
 
-    /// A template of one value keeps its type, so that an id may arrive as a number.
+    /// A template of a single value keeps its type, so an id may arrive as a number.
     #[test]
     fn numbers_and_truths_become_texts_where_only_texts_fit() {
         let schema = json!({"properties": {
@@ -168,7 +168,7 @@ mod tests {
         );
     }
 
-    /// `{{ inputs.optional }}` of an input that was not given is null.
+    /// `{{ inputs.optional }}` of a missing input is null.
     #[test]
     fn a_null_that_the_tool_does_not_take_is_left_out() {
         let schema = json!({"required": ["must"], "properties": {

@@ -1,7 +1,6 @@
-//! The `file.*` tools: reading and writing inside folders that were opened to them.
+//! The `file.*` tools: reading and writing text files inside the allowed folders.
 //!
-//! Not here: which paths are allowed (`folder.rs`), and anything binary:
-//! contents are UTF-8 texts.
+//! Not here: which paths are allowed (`folder.rs`), and binary files: contents are UTF-8 texts.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -16,7 +15,7 @@ use super::folder::{Spot, creatable, existing, io, open_folder};
 use super::{BuiltinTool, Context, Definition, Settings, blocking, handler, invalid, text};
 use crate::options::{FileOptions, Options};
 
-/// The most entries a listing shows.
+/// The maximum number of entries in a listing.
 const MOST_ENTRIES: usize = 10_000;
 
 type Work = fn(&FileOptions, &Object) -> Result<Value, Failure>;
@@ -133,7 +132,7 @@ fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         .open(OFlags::RDONLY)
         .map_err(|error| io(given, &error))?;
     let meta = file.metadata().map_err(|error| io(given, &error))?;
-    // A pipe or a device would block or never end.
+    // A pipe or a device could block or never end.
     if !meta.is_file() {
         return Err(invalid(format!("`{given}` is not a file")));
     }
@@ -207,7 +206,8 @@ fn write(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
 }
 
-/// Writes a neighbour and renames it, so that no reader ever sees half a file.
+/// Writes a temporary file in the same folder and renames it, so that no reader ever sees a partial
+/// file.
 fn replace(spot: &Spot, content: &str) -> std::io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let ordinal = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -223,7 +223,7 @@ fn replace(spot: &Spot, content: &str) -> std::io::Result<()> {
     });
     let done = written.and_then(|()| spot.replace_by(&beside));
     if done.is_err() {
-        // The rest of the attempt is useless.
+        // The temporary file of a failed attempt is useless.
         drop(spot.remove_beside(&beside));
     }
     done
@@ -254,7 +254,7 @@ fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
     let path = match existing(options, given) {
         Ok(path) => path,
-        // Gone is what was asked for.
+        // A missing file is the desired result.
         Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {
             return Ok(json!({"deleted": false}));
         }

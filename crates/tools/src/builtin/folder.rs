@@ -1,10 +1,9 @@
-//! Which paths a tool may touch.
+//! Restricts file access of tools to the allowed folders.
 //!
-//! A path is inside an allowed folder after every link in it has been
-//! followed, or it is refused; `..` is refused before that, so that a message
-//! never tells what exists outside. What was found that way is then opened part
-//! by part from the allowed folder, following no link any more: one that is put
-//! there in between leads nowhere.
+//! A path is allowed only if it is inside an allowed folder after following every link; `..` is
+//! rejected before that, so that a message never reveals what exists outside. The resolved path is then
+//! opened component by component from the allowed folder without following links, so a link that is
+//! added in between has no effect.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,17 +16,17 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, openat, renameat, statat, unl
 use super::invalid;
 use crate::options::FileOptions;
 
-/// The real path behind something that exists.
+/// Returns the real path of an existing file or folder.
 pub(super) fn existing(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
     let path = candidate(options, given)?;
     let real = path.canonicalize().map_err(|error| io(given, &error))?;
     inside(options, given, real)
 }
 
-/// The real path for something that may not exist yet.
+/// Returns the real path of a file that may not exist yet.
 pub(super) fn creatable(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
     let path = candidate(options, given)?;
-    // A link is followed, so that what is written is what was allowed.
+    // A link is followed, so that the file written is the file that was checked.
     if path.symlink_metadata().is_ok() {
         return existing(options, given);
     }
@@ -38,25 +37,25 @@ pub(super) fn creatable(options: &FileOptions, given: &str) -> Result<PathBuf, F
     inside(options, given, parent.join(name))
 }
 
-/// The real path that a tool would read or write, if it may.
+/// Returns the real path that a tool would read or write; `None` if it may not.
 pub(crate) fn real_path(options: &FileOptions, given: &str) -> Option<PathBuf> {
     creatable(options, given).ok()
 }
 
-/// A folder on the way is only passed through, which needs no right to list it.
+/// Intermediate folders are only passed through, which needs no permission to list them.
 #[cfg(target_os = "linux")]
 const THROUGH: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const THROUGH: OFlags = OFlags::RDONLY;
 
-/// A name in a folder that is held open: what happens to the path meanwhile does not matter.
+/// A name in an open folder. Later changes to the path have no effect.
 pub(super) struct Spot {
     folder: OwnedFd,
     name: OsString,
 }
 
 impl Spot {
-    /// The spot of a real path, as [`existing`] and [`creatable`] give it.
+    /// Opens the folder of a real path, as [`existing`] and [`creatable`] return it.
     pub(super) fn from_real_path(
         options: &FileOptions,
         given: &str,
@@ -65,7 +64,7 @@ impl Spot {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(invalid(format!("`{given}` is not the path of a file")));
         };
-        // The open folder itself is in no open folder.
+        // The allowed folder itself is not inside an allowed folder.
         let Some(root) = roots(options).find(|root| parent.starts_with(root)) else {
             return Err(invalid(format!("`{given}` is not a file")));
         };
@@ -74,12 +73,12 @@ impl Spot {
         Ok(Self { folder, name })
     }
 
-    /// Opens what is there. Never waits for the other end of a pipe, and never follows a link.
+    /// Opens the file. Never blocks on a pipe, and never follows a link.
     pub(super) fn open(&self, flags: OFlags) -> std::io::Result<File> {
         self.open_as(&self.name, flags | OFlags::NONBLOCK)
     }
 
-    /// Creates a neighbour under another name.
+    /// Creates a file with another name in the same folder.
     pub(super) fn create_beside(&self, name: &OsStr) -> std::io::Result<File> {
         self.open_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
     }
@@ -90,27 +89,27 @@ impl Spot {
         Ok(File::from(opened))
     }
 
-    /// What is there, without following a link.
+    /// Returns the file's metadata without following a link.
     pub(super) fn stat(&self) -> std::io::Result<Stat> {
         Ok(statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Puts a neighbour in the place of what is there.
+    /// Renames another file of the folder to this name, replacing the old file.
     pub(super) fn replace_by(&self, name: &OsStr) -> std::io::Result<()> {
         Ok(renameat(&self.folder, name, &self.folder, &self.name)?)
     }
 
-    /// Removes a neighbour.
+    /// Removes another file of the folder.
     pub(super) fn remove_beside(&self, name: &OsStr) -> std::io::Result<()> {
         Ok(unlinkat(&self.folder, name, AtFlags::empty())?)
     }
 
-    /// Removes what is there, if it is no folder.
+    /// Removes the file; fails for a folder.
     pub(super) fn remove(&self) -> std::io::Result<()> {
         self.remove_beside(&self.name)
     }
 
-    /// The last part of the path.
+    /// Returns the last component of the path.
     pub(super) fn name(&self) -> &OsStr {
         &self.name
     }
@@ -128,7 +127,7 @@ pub(super) fn open_folder(
     descend(&root, real, OFlags::RDONLY).map_err(|error| io(given, &error))
 }
 
-/// Opens a folder part by part from a root, following no link.
+/// Opens a folder component by component from a root, without following links.
 fn descend(root: &Path, path: &Path, last: OFlags) -> std::io::Result<OwnedFd> {
     let parts: Vec<&OsStr> = match path.strip_prefix(root) {
         Ok(rest) => rest.iter().collect(),
@@ -146,13 +145,13 @@ fn descend(root: &Path, path: &Path, last: OFlags) -> std::io::Result<OwnedFd> {
     Ok(folder)
 }
 
-/// The open folders, as real paths.
+/// Returns the allowed folders as real paths.
 fn roots(options: &FileOptions) -> impl Iterator<Item = PathBuf> {
     let folders = options.folders.iter();
     folders.filter_map(|folder| folder.canonicalize().ok())
 }
 
-/// The path as given, made absolute; relative paths start in the first folder.
+/// Returns the given path as an absolute path; relative paths start in the first allowed folder.
 fn candidate(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
     let Some(first) = options.folders.first() else {
         return Err(Failure::new(
@@ -191,7 +190,7 @@ fn outside(given: &str) -> Failure {
     .hint("list its folder in `tools.file.folders`")
 }
 
-/// The failure behind an error of the file system.
+/// Returns the failure for an I/O error.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the kinds of I/O errors are many and grow with Rust"
@@ -224,7 +223,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// The worst moment: between the check of a path and its use.
+    /// The attack happens between the check of a path and its use.
     #[test]
     fn a_link_that_appears_after_the_check_leads_nowhere() {
         let world = tempfile::tempdir().unwrap();
@@ -242,10 +241,10 @@ mod tests {
         let held = Spot::from_real_path(&options, "sub/a.txt", &real).unwrap();
         fs::rename(open.join("sub"), open.join("moved")).unwrap();
         symlink(closed.join("sub"), open.join("sub")).unwrap();
-        // A folder became a link: neither the file nor the listing is reached.
+        // A folder was replaced by a link: neither the file nor the listing is reachable.
         assert!(Spot::from_real_path(&options, "sub/a.txt", &real).is_err());
         assert!(open_folder(&options, "sub", &folder).is_err());
-        // A file became a link, in a folder that was held open before.
+        // A file was replaced by a link, in a folder that was already open.
         fs::remove_file(open.join("moved/a.txt")).unwrap();
         symlink(closed.join("sub/a.txt"), open.join("moved/a.txt")).unwrap();
         assert!(held.open(OFlags::RDONLY).is_err());

@@ -1,8 +1,7 @@
-//! Which hosts `http.request` may call.
+//! Decides which hosts `http.request` may call.
 //!
-//! Names are matched as they are written. Addresses are judged after
-//! resolution, by the resolver that the connection itself uses, so that a name
-//! that changes its mind in between gains nothing.
+//! Names are matched as written. Addresses are checked after resolution, by the resolver that the
+//! connection itself uses, so that a name that resolves differently the second time gains nothing.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +11,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::Settings;
 use crate::address::is_private;
 
-/// Whether the list lets a URL pass.
+/// Whether the list allows a URL.
 pub(super) fn allowed(list: &[String], url: &Url) -> bool {
     let (Some(host), Some(port)) = (host_of(url), url.port_or_known_default()) else {
         return false;
@@ -22,7 +21,7 @@ pub(super) fn allowed(list: &[String], url: &Url) -> bool {
         .any(|pattern| fits(pattern, &host, Some(port)) && !(private && pattern.contains('*')))
 }
 
-/// The host in lower case, without brackets or a closing dot.
+/// Returns the host in lower case, without brackets or a trailing dot.
 pub(super) fn host_of(url: &Url) -> Option<String> {
     let host = url.host_str()?.trim_matches(['[', ']']);
     Some(host.trim_end_matches('.').to_lowercase())
@@ -50,7 +49,7 @@ fn fits(pattern: &str, host: &str, port: Option<u16>) -> bool {
     }
 }
 
-/// A resolver that leaves private addresses out, unless the host is listed by its name.
+/// A resolver that drops private addresses, unless the host is listed by its exact name.
 pub(super) struct Resolver(pub(super) Settings);
 
 impl Resolve for Resolver {

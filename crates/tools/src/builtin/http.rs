@@ -1,7 +1,7 @@
-//! `http.request`: calls to hosts that were opened to it.
+//! `http.request`: calls to the allowed hosts.
 //!
-//! Not here: which hosts those are (`host.rs`), cookies, and anything that
-//! looks at what a body means beyond JSON or text.
+//! Not here: which hosts are allowed (`host.rs`), cookies, and the interpretation of a body beyond JSON
+//! or text.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ use crate::limit::words;
 use crate::options::HttpOptions;
 use crate::transport::transport;
 
-/// How often an answer may send the request elsewhere.
+/// The maximum number of redirects to follow.
 const MOST_REDIRECTS: usize = 5;
 
 pub(super) fn tool(settings: &Settings) -> BuiltinTool {
@@ -105,14 +105,14 @@ async fn request(
 
 fn build(settings: Settings) -> Result<Client, String> {
     deft_http::client()
-        // A proxy would resolve names itself, out of our sight.
+        // A proxy would resolve names itself, without deft's address check.
         .no_proxy()
         .dns_resolver(std::sync::Arc::new(Resolver(settings)))
         .build()
         .map_err(|error| error.to_string())
 }
 
-/// One request on the way, and what the next one takes over from it.
+/// One request of a chain of redirects.
 struct Hop {
     method: Method,
     url: Url,
@@ -162,7 +162,7 @@ impl Hop {
         })
     }
 
-    /// The request that a redirect asks for, if it is one and goes to an open host.
+    /// Returns the next request if the response is a redirect; fails if its host is not allowed.
     fn next(mut self, options: &HttpOptions, answer: &Response) -> Result<Option<Self>, Failure> {
         let status = answer.status().as_u16();
         let place = answer.headers().get(reqwest::header::LOCATION);
@@ -185,7 +185,7 @@ impl Hop {
             && self.url.port_or_known_default() == target.port_or_known_default()
             && self.url.scheme() == target.scheme();
         if !same {
-            // Credentials were meant for the first host only.
+            // Credentials are meant for the first host only.
             self.headers.clear();
         }
         self.url = target;
@@ -193,7 +193,7 @@ impl Hop {
     }
 }
 
-/// The trace context of the call, unless the skill gives one.
+/// Adds the trace context of the call, unless the skill sets its own.
 fn add_trace(headers: &mut HeaderMap, context: &Context) {
     let Some(trace) = &context.trace else {
         return;

@@ -1,9 +1,9 @@
-//! Tools that deft brings along, and the way to add more.
+//! Built-in tools, and the types for registering more.
 //!
-//! A built-in tool is a definition and a handler, and its file says everything about it: name, words,
-//! schema, effects, the settings that enable it, and whether secrets in its arguments are shown by name only. Handlers
-//! get checked arguments with real secrets; they return a value or a failure, and know nothing of runs, retries or
-//! the store.
+//! A built-in tool is a definition and a handler, and its file contains everything about it: name,
+//! description, schema, effects, the settings that enable it, and whether secrets in its arguments are
+//! shown by name only. Handlers receive checked arguments with real secrets and return a value or a
+//! failure. Not here: runs, retries and the store.
 
 mod file;
 mod folder;
@@ -32,73 +32,73 @@ use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
 
 pub(crate) use folder::real_path;
 
-/// A future that may move between threads.
+/// A future that can be sent between threads.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// What performs a built-in tool.
+/// The function that performs a built-in tool.
 pub type Handler = Arc<dyn Fn(Object, Context) -> BoxFuture<Result<Value, Failure>> + Send + Sync>;
 
-/// The options in force at the moment, which a reload replaces.
+/// The current options, which a reload replaces.
 pub(crate) type Settings = Arc<ArcSwap<Options>>;
 
-/// What a handler is told besides the arguments.
+/// The context of a call, besides its arguments.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// The idempotency key of the call.
     pub key: String,
-    /// Cancelled when the caller no longer waits for the answer.
+    /// Cancelled when the caller no longer waits for the result.
     pub cancel: CancellationToken,
-    /// How long the call may still take.
+    /// The time that remains for the call.
     pub allowed: Duration,
-    /// The rights of the agent on whose behalf it is made; none for a person's.
+    /// The rights of the calling agent; `None` for a call by a person.
     pub authority: Option<Arc<Authority>>,
-    /// The span of the call, if it is traced.
+    /// The trace context of the call, if it is traced.
     pub trace: Option<TraceContext>,
 }
 
-/// What a built-in tool is.
+/// The definition of a built-in tool.
 #[derive(Clone, Debug)]
 pub struct Definition {
-    /// Its name, such as `file.read` or `get_tool_catalog`.
+    /// The name, such as `file.read` or `get_tool_catalog`.
     pub name: String,
-    /// What it does; the first sentence goes into the catalog.
+    /// The description; its first sentence goes into the catalog.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub schema: Value,
-    /// What repeating a call would do.
+    /// The effects of repeating a call.
     pub effects: Effects,
-    /// Whether arguments are held against the schema before the call.
+    /// Whether arguments are checked against the schema before the call.
     pub checked: bool,
-    /// Whether it may destroy something.
+    /// Whether the tool may destroy data.
     pub destructive: bool,
-    /// How far it reaches.
+    /// What the tool can affect.
     pub reach: Reach,
-    /// Whether it publishes annotations; without them a chat asks before each call.
+    /// Whether the tool publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
-    /// How secrets in its arguments reach it.
+    /// How secrets in the arguments are passed to the tool.
     pub secrets: SecretUse,
 }
 
-/// How far a tool reaches.
+/// What a tool can affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Nothing outside deft and its machine.
+    /// Only deft and its machine.
     Local,
-    /// Anything, so that a call may fail for reasons outside.
+    /// Anything, so a call may fail for external reasons.
     Outside,
 }
 
-/// How secrets in the arguments of a tool reach it.
+/// How secrets in the arguments are passed to a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretUse {
-    /// Their values are put in.
+    /// As values.
     Revealed,
-    /// They are only named: people read the arguments.
+    /// As names only, because people read the arguments.
     Named,
 }
 
 impl Definition {
-    /// A definition.
+    /// Creates a definition with defaults for all other fields.
     pub fn new(name: &str, description: &str, effects: Effects, schema: Value) -> Self {
         Self {
             name: name.to_owned(),
@@ -113,37 +113,37 @@ impl Definition {
         }
     }
 
-    /// The same for a tool that may destroy something: agents ask before they call it.
+    /// Marks the tool as destructive: agents ask before they call it.
     #[must_use]
     pub fn destructive(mut self) -> Self {
         self.destructive = true;
         self
     }
 
-    /// The same for a tool that reaches nothing outside deft and its machine: its steps need no `heal`.
+    /// Marks the tool as local to deft and its machine: its steps need no `heal`.
     #[must_use]
     pub fn local(mut self) -> Self {
         self.reach = Reach::Local;
         self
     }
 
-    /// The same for a tool that says nothing about what it does, like those of servers without
-    /// annotations.
+    /// Removes the annotations, as with tools of servers that publish none.
     #[must_use]
     pub fn unannotated(mut self) -> Self {
         self.annotated = false;
         self
     }
 
-    /// The same for a tool whose arguments are shown to people, or that returns something derived from them: secrets
-    /// stay names. The value of a secret is recognised in a result as it is, not in another encoding.
+    /// Marks a tool whose arguments are shown to people, or that returns data derived from them:
+    /// secrets stay names, because a secret's value is only recognised in a result verbatim, not in
+    /// another encoding.
     #[must_use]
     pub fn for_people(mut self) -> Self {
         self.secrets = SecretUse::Named;
         self
     }
 
-    /// The same for a tool that repairs and checks its own arguments: the router skips the schema check.
+    /// Marks a tool that repairs and checks its own arguments: the router skips the schema check.
     #[must_use]
     pub fn unchecked(mut self) -> Self {
         self.checked = false;
@@ -151,22 +151,23 @@ impl Definition {
     }
 }
 
-/// A tool in place.
+/// A registered built-in tool.
 pub(crate) struct BuiltinTool {
     info: ToolInfo,
     checker: Arc<Checker>,
     pub(crate) handler: Handler,
     secrets: SecretUse,
     requirement: Option<Requirement>,
-    /// What repeating this very call would do, where that depends on the arguments.
+    /// Returns the effects of repeating a call with these arguments; `None` if they do not depend on
+    /// the arguments.
     pub(crate) effects_of: fn(&Object) -> Option<Effects>,
 }
 
-/// What the options must say before a tool can do anything.
+/// An option that a tool requires.
 #[derive(Clone, Copy)]
 struct Requirement {
     is_met: fn(&Options) -> bool,
-    /// How a person sets it.
+    /// The hint how to set it.
     remedy: &'static str,
 }
 
@@ -206,7 +207,7 @@ impl BuiltinTool {
         }
     }
 
-    /// The same for a tool that is switched off until the options say something.
+    /// Makes the tool unavailable unless the options meet a requirement.
     pub(crate) fn only_if(mut self, is_met: fn(&Options) -> bool, remedy: &'static str) -> Self {
         self.requirement = Some(Requirement { is_met, remedy });
         self
@@ -233,7 +234,7 @@ impl BuiltinTool {
         self.secrets
     }
 
-    /// Why a tool that is not available cannot be called.
+    /// Returns the failure of a call while the tool is unavailable.
     pub(crate) fn switched_off(&self) -> Failure {
         let message = format!("the tool `{}` is switched off", self.name());
         let failure = Failure::new(FailureClass::NotFound, message);
@@ -261,7 +262,7 @@ where
     Arc::new(move |arguments, context| Box::pin(function(arguments, context)))
 }
 
-/// Every tool that needs nothing but the options and the environment.
+/// Creates all tools that need only the options and the environment.
 pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<BuiltinTool> {
     let mut tools = vec![
         http::tool(settings),
@@ -273,7 +274,7 @@ pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Builtin
     tools
 }
 
-/// A text argument that the schema guarantees; empty if it is optional and absent.
+/// Returns a string argument, or an empty string if it is missing. The schema guarantees the type.
 fn text<'a>(arguments: &'a Object, name: &str) -> &'a str {
     arguments
         .get(name)
@@ -285,7 +286,7 @@ fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(FailureClass::Invalid, message)
 }
 
-/// Runs something that blocks where it does not hold up others.
+/// Runs blocking work without blocking other tasks.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

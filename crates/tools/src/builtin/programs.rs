@@ -1,8 +1,7 @@
 //! Programs that `shell.run` may start, each bound to one file.
 //!
-//! An entry of `tools.shell.allow` is a name or an absolute path. A name is
-//! looked up once in the `PATH` of deft, not in that of a caller, so a program
-//! of the same name in another folder never runs.
+//! An entry of `tools.shell.allow` is a name or an absolute path. A name is looked up once in deft's
+//! own `PATH`, not in the caller's, so a program of the same name in another folder never runs.
 //!
 //! Not here: what an allowed program may do with its arguments.
 
@@ -17,17 +16,17 @@ use parking_lot::Mutex;
 use super::invalid;
 use crate::environment::Environment;
 
-/// A program that was found.
+/// A program and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
-    /// Where it was found; it learns this as its own name. Programs that are links to one file,
-    /// as in `busybox`, decide by this name what they do.
+    /// The path at which it was found, passed as `argv[0]`. Programs that are links to one file, as
+    /// with `busybox`, choose their behaviour by this name.
     pub(super) found: PathBuf,
-    /// The file behind all links, which is what runs.
+    /// The file after following all links; this file runs.
     pub(super) file: PathBuf,
 }
 
-/// The programs that have been looked up. Clones share them.
+/// A cache of programs that were looked up. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct Programs {
     known: Arc<Mutex<BTreeMap<String, Program>>>,
@@ -37,12 +36,12 @@ impl Programs {
     /// Looks up every entry now, before a caller could put another program in its place.
     pub(super) fn look_up_all(&self, allow: &[String], environment: &Environment) {
         for entry in allow {
-            // A program that is missing is reported by the call that needs it.
+            // A missing program is reported by the call that needs it.
             drop(self.bound(entry, environment));
         }
     }
 
-    /// The program that a caller means, if an entry of the list allows it.
+    /// Returns the program that a caller names, if an entry of the list allows it.
     pub(super) fn allowed(
         &self,
         asked: &str,
@@ -52,7 +51,7 @@ impl Programs {
         if let Some(entry) = allow.iter().find(|entry| *entry == asked) {
             return self.bound(entry, environment);
         }
-        // The path at which an allowed name was found means the same program.
+        // The path at which an allowed name was found names the same program.
         let by_path = Path::new(asked).is_absolute();
         let mut entries = allow.iter().filter(|_| by_path);
         entries
@@ -66,8 +65,8 @@ impl Programs {
             })
     }
 
-    /// The file that an entry stands for, looked up once. It is looked up again only when that
-    /// file is gone, as after an update of the program.
+    /// Returns the file of an entry, looked up once. It is looked up again only if the file no longer
+    /// exists, as after an update of the program.
     fn bound(&self, entry: &str, environment: &Environment) -> Result<Program, Failure> {
         let mut known = self.known.lock();
         if let Some(program) = known.get(entry).filter(|program| program.file.exists()) {
@@ -92,7 +91,7 @@ fn find(entry: &str, environment: &Environment) -> Result<Program, Failure> {
     let folders = variables.find(|(name, _)| name == "PATH");
     let folders = folders.map(|(_, value)| value.as_str()).unwrap_or_default();
     std::env::split_paths(folders)
-        // A relative folder would depend on where the program is started.
+        // A relative folder would depend on the working folder.
         .filter(|folder| folder.is_absolute())
         .find_map(|folder| program(&folder.join(entry)))
         .ok_or_else(|| missing(entry))
@@ -143,7 +142,7 @@ mod tests {
         let environment = with_path(path);
         let (programs, allow) = (Programs::default(), vec!["tool".to_owned()]);
         programs.look_up_all(&allow, &environment);
-        // A program that appears earlier in `PATH` afterwards changes nothing.
+        // A program added later in an earlier folder of `PATH` has no effect.
         write_program(&root.join("a/tool"));
         let expected = Program {
             found: root.join("b/tool"),
@@ -158,7 +157,7 @@ mod tests {
             programs.allowed(&by_path, &allow, &environment),
             Ok(expected)
         );
-        // After an update the old file is gone.
+        // An update removes the old file.
         std::fs::remove_file(root.join("b/tool")).unwrap();
         let updated = programs.allowed("tool", &allow, &environment).unwrap();
         assert_eq!(updated.file, root.join("a/tool"));

@@ -1,9 +1,8 @@
 //! `shell.run`: a program of the host, if the configuration enables it.
 //!
-//! Not a sandbox: enabling it trusts the skills with the account. It
-//! only keeps time, output and environment in bounds. With a list of programs
-//! (`tools.shell.allow`), `programs.rs` decides which file a name means and
-//! `variables.rs` which variables a caller may set.
+//! Not a sandbox: enabling it trusts the skills with the account. It only limits time, output and
+//! environment. With a list of programs (`tools.shell.allow`), `programs.rs` decides which file a name
+//! refers to, and `variables.rs` which variables a caller may set.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -44,7 +43,7 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
             }
         }),
     )
-    // What a program does is up to the program.
+    // The effects depend on the program.
     .destructive();
     let (settings, environment) = (settings.clone(), environment.clone());
     let programs = Programs::default();
@@ -65,8 +64,8 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
     )
 }
 
-/// The command for a program and its arguments. With a list of programs, only the file that an
-/// entry of the list stands for can run.
+/// Returns the command for a program and its arguments. With a list of programs, only the file bound to
+/// an entry of the list can run.
 fn command(
     argv: &[String],
     options: &ShellOptions,
@@ -105,7 +104,7 @@ async fn run(
     let allowed = allowed(options, arguments).min(context.allowed);
     tokio::select! {
         output = collect(child, input, options.shell.max_bytes) => {
-            // What the program left running in the background may stay.
+            // Background processes that the program started may keep running.
             owner.release();
             verdict(program, &output?, arguments)
         }
@@ -191,7 +190,7 @@ async fn collect(mut child: Child, input: Option<String>, most: usize) -> Result
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feed = async move {
         if let (Some(mut stdin), Some(input)) = (stdin, input) {
-            // A program that does not read its input is not wrong.
+            // A program may ignore its input.
             drop(stdin.write_all(input.as_bytes()).await);
         }
     };
@@ -207,7 +206,8 @@ async fn collect(mut child: Child, input: Option<String>, most: usize) -> Result
     })
 }
 
-/// Reads all there is and keeps the beginning; a writer must not be blocked.
+/// Reads to the end and keeps the first `most` bytes; stopping early would block the writer. Returns
+/// whether bytes were dropped.
 async fn capped(from: Option<impl AsyncRead + Unpin>, most: usize) -> (Vec<u8>, bool) {
     let (mut kept, mut cut) = (Vec::new(), false);
     let Some(mut from) = from else {

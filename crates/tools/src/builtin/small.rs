@@ -101,7 +101,7 @@ fn notify(environment: Environment) -> BuiltinTool {
     let definition = Definition::new(
         "notify",
         "Send a message to a person. It goes to the primary chat unless a target is given.",
-        // The key makes a repeated call the same notice.
+        // A repeated call has the same key and so is the same notice.
         Effects::Idempotent,
         json!({
             "type": "object",

@@ -1,7 +1,7 @@
-//! `telegram_send_message`, the tool.
+//! The tool `telegram_send_message`.
 //!
-//! Models invent chat ids, and plans leave them out; both mean the primary chat
-//! (S0.44, S0.48), which is put in with the other arguments (`arguments/chat.rs`).
+//! Models invent chat ids, and plans omit them; in both cases the primary chat is used (S0.44, S0.48),
+//! which is inserted with the other arguments (`arguments/chat.rs`).
 
 use std::sync::{Arc, OnceLock};
 
@@ -73,7 +73,8 @@ async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<
         ids.extend(refused.sent);
         let left = context.allowed.saturating_sub(started.elapsed());
         match refused.retry_after {
-            // Half of a message is out: better late than repeated or never finished.
+            // Part of the message was sent: waiting is better than repeating parts or leaving it
+            // incomplete.
             Some(wait) if how.skip_parts > 0 && wait < left => tokio::time::sleep(wait).await,
             _ => {
                 return Err(Failure {
@@ -85,7 +86,7 @@ async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<
     }
 }
 
-/// The chat that is meant. Without a primary chat none is put in.
+/// Returns the given chat. Fails if none is given: without a primary chat none was inserted.
 fn chat(given: Option<&Value>) -> Result<String, Failure> {
     let named = match given {
         Some(Value::String(text)) => Some(text.trim().to_owned()),

@@ -1,27 +1,25 @@
-//! Which environment variables a caller of `shell.run` may not set.
+//! Environment variables that a caller of `shell.run` may not set.
 //!
-//! A variable that makes a program load code, start another program, read
-//! another configuration or talk to another host turns every program of
-//! `tools.shell.allow` into any program. The table below is the one list of
-//! them; `docs/tools.md` repeats it, and a test compares the two.
+//! A variable that makes a program load code, start another program, read another configuration or
+//! connect to another host turns every program of `tools.shell.allow` into any program. The table below
+//! is the only list of such variables; `docs/tools.md` repeats it, and a test compares the two.
 //!
-//! Not here: variables that deft itself gives to programs (`environment.rs`).
-//! The list cannot be complete: a program may have variables that are not
-//! known here.
+//! Not here: variables that deft itself passes to programs (`environment.rs`). The list cannot be
+//! complete: a program may have variables that are unknown here.
 
 use deft_model::Failure;
 
 use super::invalid;
 
-/// Refused variables that share a reason.
+/// Refused variables with a common reason.
 pub(super) struct Group {
-    /// What such a variable does.
+    /// The effect of these variables.
     pub(super) reason: &'static str,
-    /// Names in upper case; a trailing `*` stands for any ending.
+    /// Names in upper case; a trailing `*` matches any suffix.
     pub(super) names: &'static [&'static str],
 }
 
-/// The refused variables. Names are compared without regard to case.
+/// The refused variables. Names are compared case-insensitively.
 pub(super) const REFUSED: &[Group] = &[
     Group {
         reason: "decides which program or library is loaded",
@@ -181,7 +179,7 @@ pub(super) const ALLOWED: &[&str] = &[
     "GIT_TERMINAL_PROMPT",
 ];
 
-/// Refuses a variable that a caller may not set.
+/// Rejects a variable that a caller may not set.
 pub(super) fn check(name: &str, value: &str) -> Result<(), Failure> {
     if !is_name(name) {
         let message = format!("`{name}` is not the name of a variable");
@@ -200,7 +198,8 @@ pub(super) fn check(name: &str, value: &str) -> Result<(), Failure> {
     }
 }
 
-/// Anything else could smuggle in another variable (`PATH=x`) or a shell function.
+/// Whether `name` has only letters, digits and `_`. Any other name could smuggle in another variable
+/// (`PATH=x`) or a shell function.
 fn is_name(name: &str) -> bool {
     let mut letters = name.chars();
     let first = letters.next();

@@ -1,28 +1,29 @@
-//! How deft signs in to a server that asks for OAuth.
+//! OAuth sign-in to a server.
 
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Reference;
 
-/// Who deft is at the authorization server, and what it asks for. Everything may be left out.
+/// How deft identifies itself to the authorization server, and the scopes it requests. Every field is
+/// optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OAuthOptions {
-    /// The id of a client that was registered by hand.
+    /// The id of a manually registered client.
     pub client_id: Option<String>,
-    /// Its secret.
+    /// The secret of the client.
     pub client_secret: Option<Reference>,
-    /// The HTTPS address of a document that describes the client, used as its id.
+    /// The HTTPS URL of a document that describes the client, used as its id.
     pub client_metadata_url: Option<String>,
-    /// Scopes to ask for; what the server names if there are none.
+    /// Scopes to request; if empty, the scopes that the server names.
     pub scopes: Vec<String>,
-    /// How a token is obtained.
+    /// How to obtain a token.
     pub grant: Grant,
-    /// The port of this machine to which the browser returns; 0 for a free one.
+    /// The local port to which the browser returns; 0 for any free port.
     pub callback_port: u16,
 }
 
-/// How a token is obtained.
+/// How to obtain a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {

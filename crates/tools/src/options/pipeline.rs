@@ -1,22 +1,22 @@
-//! What the repairs of arguments that a model wrote go by (S0.42).
+//! Rules for repairing arguments that a model wrote (S0.42).
 
 use serde::{Deserialize, Serialize};
 
-/// What the repairs go by.
+/// Rules for repairing arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pipeline {
-    /// Parameters that models make up.
+    /// Rules that drop parameters which models invent.
     pub hallucinated: Vec<Rule>,
 }
 
-/// Parameters that models add to a family of tools although it has none such.
+/// Parameters that models add to a group of tools although these tools do not have them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The tools: a name, or a beginning followed by `*`.
+    /// The tools: a name, or a prefix followed by `*`.
     pub tools: String,
-    /// The parameters that are dropped.
+    /// The parameters to drop.
     pub parameters: Vec<String>,
 }
 

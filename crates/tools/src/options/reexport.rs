@@ -1,4 +1,4 @@
-//! Whether other programs reach what a server offers through deft's own MCP server.
+//! Whether other programs can use a server through deft's own MCP server.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reexport {
-    /// Not at all.
+    /// Not offered.
     #[default]
     Off,
-    /// Under the name of the server and their own, as in `github_create_issue`.
+    /// Offered with the server's name as a prefix, as in `github_create_issue`.
     Prefixed,
-    /// Under their own names.
+    /// Offered under their own names.
     Plain,
 }

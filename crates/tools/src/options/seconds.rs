@@ -1,5 +1,5 @@
-//! Lengths of time in options: a number of seconds. The configuration reads units such as `1m30s` and passes
-//! seconds on.
+//! Durations in options, as a number of seconds. The configuration parses units such as `1m30s` and
+//! passes seconds.
 
 use std::time::Duration;
 

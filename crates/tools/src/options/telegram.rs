@@ -1,4 +1,4 @@
-//! What is known of the Telegram bot.
+//! Options of the Telegram bot.
 
 use std::time::Duration;
 
@@ -12,18 +12,19 @@ use crate::secret::Reference;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TelegramOptions {
-    /// The token of the bot; without it there is no bot.
+    /// The bot's token; without it the bot is disabled.
     pub token: Option<Reference>,
-    /// The address of the Bot API.
+    /// The base URL of the Bot API.
     pub base_url: String,
-    /// The chats that the bot listens to, and the only ones that tools may name, if there are any.
+    /// The chats from which the bot accepts messages. If not empty, tools may use only these chats and
+    /// the primary one.
     #[serde(deserialize_with = "chats")]
     pub allowed_chats: Vec<String>,
-    /// The primary chat; the first of the allowed ones when absent.
+    /// The primary chat; `None` is the first allowed chat.
     pub chat: Option<String>,
     /// Whether `notify` sends to Telegram, so that its `target` is a chat.
     pub takes_notices: bool,
-    /// The longest a request may take.
+    /// The timeout of a request.
     #[serde(with = "seconds")]
     pub timeout: Duration,
 }
@@ -42,13 +43,13 @@ impl Default for TelegramOptions {
 }
 
 impl TelegramOptions {
-    /// The chat that messages go to which name none.
+    /// Returns the chat for messages without a target.
     pub fn primary_chat(&self) -> Option<String> {
         let first = || self.allowed_chats.first();
         self.chat.as_ref().or_else(first).cloned()
     }
 
-    /// The chats that are known, the primary one first.
+    /// Returns the known chats, the primary chat first.
     pub(crate) fn known_chats(&self) -> Vec<String> {
         let mut known = Vec::from_iter(self.primary_chat());
         let others = self
@@ -60,15 +61,15 @@ impl TelegramOptions {
         known
     }
 
-    /// Whether a tool may be given this chat.
+    /// Whether a tool may use this chat.
     pub(crate) fn allows(&self, chat: &str) -> bool {
-        // Names such as `@News` are the same in any case.
+        // Names such as `@News` are case-insensitive.
         let is_same = |known: &String| known.eq_ignore_ascii_case(chat);
         self.allowed_chats.is_empty() || self.known_chats().iter().any(is_same)
     }
 }
 
-/// Ids of chats are written as numbers and as texts.
+/// Chat ids may be written as numbers or as strings.
 fn chats<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let chats = Vec::<Value>::deserialize(from)?;
     let text = |chat: Value| match chat {

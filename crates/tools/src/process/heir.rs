@@ -1,14 +1,12 @@
-//! A shell that ends the child processes of deft if deft is killed.
+//! A shell that kills deft's child processes if deft itself is killed.
 //!
-//! A process that is killed with `kill -9` can end nothing any more, and a
-//! signal on the death of a parent needs `unsafe`, follows the thread that
-//! started the child rather than the process, and does not reach
-//! grandchildren. So one small shell reads the process groups that are alive
-//! from a pipe. The pipe ends when we do, however we end; then it ends what is
-//! left of them, and processes that have left their group and still have its
-//! variable (`owner.rs`).
+//! A process killed with `kill -9` cannot clean up, and a parent-death signal needs `unsafe`, depends
+//! on the thread that started the child rather than the process, and does not reach grandchildren.
+//! Therefore one small shell reads the live process groups from a pipe. The pipe is closed when deft
+//! ends, for any reason; the shell then kills the remaining groups, and processes that have left their
+//! group but still have its variable (`owner.rs`).
 //!
-//! Not here: the ordinary end of children (`owner.rs`).
+//! Not here: the normal end of child processes (`owner.rs`).
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
@@ -19,9 +17,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::proc::Process;
 
-/// `+ID` names something to end, `-ID` forgets it. An ID is `GROUP:MARKER` for a process group and
-/// all processes with that variable, or `pPID.BEGAN` for one process. Signals that end a whole
-/// session leave the shell alone.
+/// `+ID` adds something to kill, `-ID` removes it. An ID is `GROUP:MARKER` for a process group and all
+/// processes with that variable, or `pPID.BEGAN` for one process. The shell ignores signals that end a
+/// whole session.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM QUIT
 ids=' '
@@ -58,7 +56,7 @@ for id in $ids; do
 done
 "#;
 
-/// The shell that outlives us, once there is one.
+/// The connection to the shell that outlives deft, once it is started.
 #[derive(Debug, Default)]
 struct Heir {
     stdin: Option<ChildStdin>,
@@ -75,7 +73,7 @@ impl Heir {
         let Some(stdin) = &mut self.stdin else {
             return;
         };
-        // A shell that is gone or stuck must not block a caller; the next child gets another one.
+        // A shell that died or hangs must not block a caller; the next child starts another one.
         if stdin.write_all(line.as_bytes()).is_err() {
             self.stdin = None;
         }
@@ -88,7 +86,7 @@ fn start() -> Option<(u32, ChildStdin)> {
         .args(["-c", SCRIPT])
         .env_clear()
         .current_dir("/")
-        // Its own group: what ends ours must not end it.
+        // In its own group, so that a signal to deft's group does not kill it.
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -102,7 +100,7 @@ fn start() -> Option<(u32, ChildStdin)> {
     Some((pid, stdin))
 }
 
-/// The heir of this process.
+/// Returns the heir of this process.
 fn ours() -> &'static Arc<Mutex<Heir>> {
     static OURS: OnceLock<Arc<Mutex<Heir>>> = OnceLock::new();
     OURS.get_or_init(Arc::default)
@@ -113,8 +111,8 @@ pub(super) fn is_heir(pid: u32) -> bool {
     ours().lock().pid == pid
 }
 
-/// Processes that end with this process, whatever happens to it. Dropping it says that they are
-/// gone, or may stay.
+/// Processes that are killed when deft ends for any reason. Dropping it unregisters them: they have
+/// ended, or may keep running.
 #[derive(Debug)]
 pub(super) struct Bequest {
     id: Option<String>,
@@ -122,13 +120,13 @@ pub(super) struct Bequest {
 }
 
 impl Bequest {
-    /// Names the group of a child that was just started, and everything with its variable; nothing
-    /// for a child that has no number.
+    /// Registers the group of a child that was just started, and all processes with its variable;
+    /// registers nothing if `group` is 0.
     pub(super) fn new(group: u32, marker: &str) -> Self {
         Self::to(ours(), (group != 0).then(|| format!("{group}:{marker}")))
     }
 
-    /// Names one process.
+    /// Registers one process.
     pub(super) fn of_process(process: &Process) -> Self {
         Self::to(ours(), Some(format!("p{}.{}", process.pid, process.began)))
     }
@@ -158,7 +156,7 @@ mod tests {
     use super::*;
 
     fn sleeper() -> Child {
-        // A grandchild that would keep the pipe of its output open.
+        // Has a grandchild that would keep its stdout pipe open.
         Command::new("/bin/sh")
             .args(["-c", "sleep 1000 & wait"])
             .process_group(0)
@@ -179,16 +177,16 @@ mod tests {
             if place % 2 == 0 {
                 drop(bequest);
             } else {
-                // As when a process is killed: nothing is dropped.
+                // Nothing is dropped when a process is killed.
                 std::mem::forget(bequest);
             }
         }
-        // The end of the pipe, as the kernel makes it when a process is gone.
+        // Closes the pipe, as the kernel does when the process ends.
         heir.lock().stdin.take();
         for place in [1, 3] {
             assert_eq!(children[place].wait().unwrap().signal(), Some(9));
             let mut output = children[place].stdout.take().unwrap();
-            // Ends when no process holds it any more, the grandchild included.
+            // Returns only when no process has the pipe open, including the grandchild.
             std::io::copy(&mut output, &mut std::io::sink()).unwrap();
         }
         for place in [0, 2] {

@@ -1,5 +1,5 @@
-//! Child processes of servers and of `shell.run`: started in a group of their own, and ended with
-//! everything that they start (`owner.rs`).
+//! Child processes of servers and of `shell.run`: each starts in its own process group, and is killed
+//! with all its descendants (`owner.rs`).
 //!
 //! Not here: which programs may be started.
 
@@ -18,7 +18,7 @@ use heir::Bequest;
 
 pub(crate) use owner::Owner;
 
-/// A command in its own process group with nothing but the usual variables.
+/// Returns a command in its own process group, with only the usual variables.
 pub(crate) fn minimal_command(program: impl AsRef<OsStr>, environment: &Environment) -> Command {
     let mut command = Command::new(program);
     command
@@ -29,7 +29,7 @@ pub(crate) fn minimal_command(program: impl AsRef<OsStr>, environment: &Environm
     command
 }
 
-/// Ends a whole process group; one that is gone already is fine, and so is none.
+/// Sends a signal to a whole process group. Ignores a group that has already ended, and 0.
 fn kill_group(leader: u32, signal: Signal) {
     let pid = i32::try_from(leader).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {

@@ -1,12 +1,10 @@
-//! Processes whose parent has ended, adopted by deft instead of by the system.
+//! Orphaned descendants, adopted by deft instead of by the system.
 //!
-//! On Linux a process can become the parent of all orphans below it. That keeps
-//! them in reach: a descendant of a server that changes its session, its parent
-//! and its environment is then a child of deft. In return deft has to notice
-//! their ends, or they would stay in the table of processes. A thread does both
-//! while there are owners.
+//! On Linux a process can become the parent of all orphans below it. Thus a descendant of a server that
+//! changes its session, its parent and its environment is still a child of deft. In return deft has to
+//! reap such children, or they would stay in the process table. A thread does both while owners exist.
 //!
-//! Not here: ending processes (`owner.rs`).
+//! Not here: killing processes (`owner.rs`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -20,20 +18,20 @@ use super::owner::{VARIABLE, with_descendants};
 use super::proc::{self, Process};
 use super::{Bequest, heir};
 
-/// How often orphans are looked for.
+/// The interval between two searches for orphans.
 const PERIOD: Duration = Duration::from_secs(2);
-/// How long another module's child process may wait to be noticed.
+/// How long an ended child is left for another module to reap.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The owners that are alive, and what is known of orphans.
+/// The live owners, and known orphans.
 #[derive(Default)]
 pub(super) struct Registry {
     owners: BTreeMap<String, Entry>,
-    /// Markers of owners that are gone and whose processes may stay.
+    /// Markers of released owners, whose processes may keep running.
     released: BTreeSet<String>,
-    /// Ended children that may belong to another module, and since when they are known.
+    /// Ended children that may belong to another module, and when they were first seen.
     ended: HashMap<(i32, u64), Instant>,
-    /// Orphans that no variable attributes to an owner, for the end of deft.
+    /// Orphans whose variable names no owner; killed when deft ends.
     strays: HashMap<(i32, u64), Bequest>,
 }
 
@@ -43,7 +41,7 @@ struct Entry {
 }
 
 impl Registry {
-    /// Adds an owner; tells when its program began.
+    /// Adds an owner; returns when its program began.
     pub(super) fn add(&mut self, marker: &str, leader: u32) -> u64 {
         let process = i32::try_from(leader).ok().and_then(proc::one);
         let began = process.map_or(0, |process| process.began);
@@ -53,7 +51,7 @@ impl Registry {
         began
     }
 
-    /// Removes an owner, whose processes may stay if it was released.
+    /// Removes an owner; if `released`, its processes may keep running.
     pub(super) fn remove(&mut self, marker: &str, released: bool) {
         self.owners.remove(marker);
         if released {
@@ -61,8 +59,8 @@ impl Registry {
         }
     }
 
-    /// Whether an orphan that has removed its variable can only come from this owner: it began
-    /// during its life, and no other living owner was there then.
+    /// Whether an orphan without the variable can only belong to this owner: it began while this owner
+    /// was alive, and no other live owner existed then.
     pub(super) fn is_stray_of(&self, process: &Process, marker: &str) -> bool {
         if !self.is_adopted(process) || self.is_marked(process) {
             return false;
@@ -72,8 +70,8 @@ impl Registry {
         self.owners.get(marker).is_some_and(was_there) && !others.any(|(_, entry)| was_there(entry))
     }
 
-    /// Whether a living child of deft was started by another process. Children of our own are
-    /// registered, share our group, or run our program.
+    /// Whether a live child of deft was started by another process. deft's own children are registered,
+    /// are in deft's group, or run deft's program.
     fn is_adopted(&self, process: &Process) -> bool {
         let own = i32::try_from(std::process::id()).unwrap_or_default();
         process.parent == own
@@ -89,7 +87,7 @@ impl Registry {
         owners.any(|entry| entry.leader == pid) || heir::is_heir(pid)
     }
 
-    /// Whether the variable of a process says whose it is.
+    /// Whether the variable of a process names its owner.
     fn is_marked(&self, process: &Process) -> bool {
         let marker = proc::variable(process.pid, VARIABLE);
         marker.is_some_and(|marker| {
@@ -97,7 +95,7 @@ impl Registry {
         })
     }
 
-    /// Notices the ends of orphans, and names new ones to the heir.
+    /// Reaps ended orphans, and registers new ones with the heir.
     fn look(&mut self) {
         let ours = proc::children();
         let mut still_ended = HashMap::new();
@@ -122,7 +120,7 @@ impl Registry {
         self.bequeath(strays.iter().map(|process| process.pid).collect());
     }
 
-    /// Names processes and their descendants to the heir, and forgets those that are gone.
+    /// Registers processes and their descendants with the heir, and unregisters those that have ended.
     fn bequeath(&mut self, strays: Vec<i32>) {
         let mut known = std::mem::take(&mut self.strays);
         if strays.is_empty() {
@@ -138,8 +136,8 @@ impl Registry {
         }
     }
 
-    /// A child that leads no group of its own, and is not in ours, was adopted. Another
-    /// module of this program may still wait for any other child.
+    /// Whether deft may reap an ended child. A child that leads no group and is not in deft's group was
+    /// adopted. Any other child may still be reaped by another module of this program.
     fn may_reap(&self, process: &Process, since: Instant) -> bool {
         if self.is_child(process) {
             return false;
@@ -153,23 +151,23 @@ impl Registry {
 
 fn wait_for(process: &Process) {
     if let Some(pid) = Pid::from_raw(process.pid) {
-        // Another thread may have been quicker.
+        // Another thread may have reaped it already.
         waitpid(Some(pid), WaitOptions::NOHANG).ok();
     }
 }
 
-/// The registry of this process.
+/// Returns the registry of this process.
 pub(super) fn registry() -> MutexGuard<'static, Registry> {
     static REGISTRY: OnceLock<Mutex<Registry>> = OnceLock::new();
     REGISTRY.get_or_init(Mutex::default).lock()
 }
 
-/// Notices the ends of orphans now.
+/// Reaps ended orphans now.
 pub(super) fn reap() {
     registry().look();
 }
 
-/// Makes deft the parent of orphans and looks for them from now on.
+/// Makes deft the parent of orphans, and starts the thread that searches for them.
 fn keep_watch() {
     static WATCH: OnceLock<Option<Thread>> = OnceLock::new();
     let watch = WATCH.get_or_init(|| {
@@ -203,7 +201,7 @@ fn watch_orphans() {
 
 #[cfg(target_os = "linux")]
 fn become_parent_of_orphans() {
-    // Without it, orphans are still found by their variable.
+    // If this fails, orphans are still found by their variable.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok();
 }
 

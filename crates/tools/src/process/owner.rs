@@ -1,15 +1,12 @@
-//! The processes that belong to a server or to a call of `shell.run`, wherever
-//! they have gone.
+//! The owner of all processes that a server or a call of `shell.run` has started.
 //!
-//! A process can leave its group (`setsid`) and its parent (a double fork). So
-//! every program is started with a variable of random value, which its
-//! descendants inherit, and deft is the parent of descendants whose own parent
-//! has ended (`orphans.rs`), also of those that removed the variable. Ending an
-//! owner stops all of them first, so that none can start another one meanwhile.
+//! A process can leave its group (`setsid`) and its parent (a double fork). Therefore every program is
+//! started with a variable of random value, which its descendants inherit, and deft becomes the parent
+//! of descendants whose own parent has ended (`orphans.rs`), including those that removed the variable.
+//! Killing an owner stops all its processes first, so that none can start another one meanwhile.
 //!
-//! Not here: the end of deft itself (`heir.rs`). A process that makes another
-//! service start something (`systemd-run`, `at`, cron) leaves for good; only a
-//! sandbox could prevent that.
+//! Not here: the end of deft itself (`heir.rs`). A process that another service starts on request
+//! (`systemd-run`, `at`, cron) is out of reach; only a sandbox could prevent that.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -26,27 +23,27 @@ use super::{Bequest, kill_group};
 /// The variable that descendants inherit.
 pub(super) const VARIABLE: &str = "DEFT_OWNER";
 
-/// How often the table of processes is read again for new ones before what was found is killed.
+/// The maximum number of times to search for new processes before the found ones are killed.
 const ROUNDS: usize = 20;
 
-/// The owner of a program and of everything that it starts.
+/// The owner of a program and all its descendants.
 #[derive(Debug)]
 pub(crate) struct Owner {
     marker: String,
     leader: u32,
-    /// When the program began, in ticks since the start of the system.
+    /// When the program began, in ticks since the system booted.
     began: u64,
     released: AtomicBool,
-    /// Ends the processes also when deft cannot.
+    /// Kills the processes even if deft cannot.
     _bequest: Bequest,
 }
 
 impl Owner {
-    /// Starts the program of a new owner. Its command leads a process group of its own.
+    /// Starts a program with a new owner. `command` must lead its own process group.
     pub(crate) fn start(command: &mut Command) -> io::Result<(Self, Child)> {
         let marker = random();
         command.env(VARIABLE, &marker);
-        // Held over the start: no other thread may reap the new child.
+        // Held during the start, so that no other thread reaps the new child.
         let mut registry = orphans::registry();
         let child = command.spawn()?;
         let leader = child.id().unwrap_or_default();
@@ -65,12 +62,12 @@ impl Owner {
         ))
     }
 
-    /// Sends a signal to the process group of the program.
+    /// Sends a signal to the program's process group.
     pub(crate) fn signal_group(&self, signal: Signal) {
         kill_group(self.leader, signal);
     }
 
-    /// Ends everything that belongs to the owner.
+    /// Kills all processes of the owner.
     pub(crate) fn kill(&self) {
         self.signal_group(Signal::KILL);
         let mut found: Vec<Process> = Vec::new();
@@ -95,12 +92,12 @@ impl Owner {
         orphans::reap();
     }
 
-    /// Lets go of everything that the program has left running.
+    /// Lets the remaining processes keep running.
     pub(crate) fn release(&self) {
         self.released.store(true, Ordering::SeqCst);
     }
 
-    /// The living processes of the owner.
+    /// Returns the live processes of the owner.
     fn members(&self, table: &[Process]) -> Vec<Process> {
         let leader = i32::try_from(self.leader).unwrap_or_default();
         let registry = orphans::registry();
@@ -133,7 +130,7 @@ impl Drop for Owner {
     }
 }
 
-/// These processes, their children, and so on. Never deft itself.
+/// Returns the processes `roots` and all their descendants, except deft itself.
 pub(super) fn with_descendants(table: &[Process], roots: Vec<i32>) -> HashSet<i32> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let mut members: HashSet<i32> = roots.into_iter().filter(|pid| *pid != own).collect();
@@ -151,7 +148,7 @@ pub(super) fn with_descendants(table: &[Process], roots: Vec<i32>) -> HashSet<i3
     }
 }
 
-/// An unguessable value. The hasher of the standard library has keys from the system.
+/// Returns an unguessable value. The hasher of the standard library is seeded by the system.
 fn random() -> String {
     let number = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", number(), number())

@@ -1,40 +1,40 @@
-//! Processes as `/proc` shows them. Where there is no `/proc`, there are none.
+//! Reads processes from `/proc`. Systems without `/proc` report no processes.
 //!
-//! Not here: who may end which process (`owner.rs`).
+//! Not here: which processes to kill (`owner.rs`).
 
 use std::fs;
 use std::path::Path;
 
 use rustix::process::{Pid, Signal};
 
-/// A process at the moment of looking.
+/// A process at the time of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
-    /// When it began, in ticks since the start of the system. A number is given to another process
-    /// some day; the number and this are not.
+    /// When it began, in ticks since the system booted. Process ids are reused; the pair of id and
+    /// start time is unique.
     pub(super) began: u64,
-    /// It has ended and waits for its parent to notice.
+    /// Whether it has ended but was not reaped yet.
     pub(super) is_zombie: bool,
 }
 
-/// All processes.
+/// Returns all processes.
 pub(super) fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     ids.filter_map(one).collect()
 }
 
-/// The process with this number.
+/// Returns the process with this id.
 pub(super) fn one(pid: i32) -> Option<Process> {
     parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn parse(stat: &str) -> Option<Process> {
     let pid = stat.split_whitespace().next()?.parse().ok()?;
-    // The name of the program may contain anything, also brackets.
+    // The program's name may contain any character, including brackets.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     Some(Process {
         pid,
@@ -45,7 +45,7 @@ fn parse(stat: &str) -> Option<Process> {
     })
 }
 
-/// The children of this process.
+/// Returns the children of this process.
 pub(super) fn children() -> Vec<Process> {
     listed_children().unwrap_or_else(|| {
         let own = i32::try_from(std::process::id()).unwrap_or_default();
@@ -55,7 +55,8 @@ pub(super) fn children() -> Vec<Process> {
     })
 }
 
-/// The same from the lists that most kernels keep, which costs less than reading all processes.
+/// Reads the children from the lists that most kernels keep, which is cheaper than reading all
+/// processes. `None` if the kernel has no lists.
 fn listed_children() -> Option<Vec<Process>> {
     let mut ids: Vec<i32> = Vec::new();
     for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
@@ -64,7 +65,8 @@ fn listed_children() -> Option<Vec<Process>> {
                 list.split_whitespace()
                     .filter_map(|id| id.parse::<i32>().ok()),
             ),
-            // A thread may have ended in the meantime; a kernel without lists has none at all.
+            // The thread may have ended in the meantime; a missing list of a live thread means that the
+            // kernel keeps none.
             Err(_) if thread.path().exists() => return None,
             Err(_) => {}
         }
@@ -72,7 +74,7 @@ fn listed_children() -> Option<Vec<Process>> {
     Some(ids.into_iter().filter_map(one).collect())
 }
 
-/// The value of a variable that a process was started with.
+/// Returns the value of an environment variable that a process was started with.
 pub(super) fn variable(pid: i32, name: &str) -> Option<String> {
     let variables = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut entries = variables.split(|byte| *byte == 0);
@@ -81,14 +83,14 @@ pub(super) fn variable(pid: i32, name: &str) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// Whether a process runs the same program file as this one.
+/// Whether a process runs the same executable as this one.
 pub(super) fn is_this_program(pid: i32) -> bool {
     let file = |path: &str| fs::read_link(Path::new(path)).ok();
     let own = file("/proc/self/exe");
     own.is_some() && own == file(&format!("/proc/{pid}/exe"))
 }
 
-/// Sends a signal to this very process, and to no later one with its number.
+/// Sends a signal to exactly this process, never to a later one with the same id.
 #[cfg(target_os = "linux")]
 pub(super) fn send(process: &Process, signal: Signal) {
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -98,7 +100,7 @@ pub(super) fn send(process: &Process, signal: Signal) {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
         return;
     };
-    // The handle stays with the process that had the number when it was opened.
+    // The handle refers to the process that had the id when it was opened.
     if one(process.pid).is_some_and(|now| now.began == process.began) {
         pidfd_send_signal(&handle, signal).ok();
     }

@@ -1,6 +1,6 @@
-//! What is looked for on behalf of a secret.
+//! The search patterns for a secret.
 //!
-//! Not here: escapes, which `views.rs` removes before anything is looked for.
+//! Not here: escapes, which `views.rs` removes before the search.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 
 use super::views::View;
 
-/// Hiding a letter or two would hide half of every text and no secret.
+/// The shortest secret to redact: shorter ones would match everywhere in ordinary text.
 pub(super) const SHORTEST: usize = 4;
-/// Shorter pieces of base64 turn up by chance.
+/// The shortest base64 fragment to search for; shorter ones occur by chance.
 const SHORTEST_PIECE: usize = 8;
-/// The shortest secret in base64 without padding.
+/// The length of the shortest secret in base64 without padding.
 const SHORTEST_ENCODED: usize = 6;
-/// A shorter line of a secret of several lines says nothing by itself.
+/// The shortest line of a multi-line secret to search for; shorter lines reveal nothing.
 const SHORTEST_LINE: usize = 16;
 
-/// A range of a text, and what stands there instead.
+/// A byte range of a text, and its replacement.
 pub(super) type Hit = (usize, usize, Arc<str>);
 
-/// The search for a set of secrets.
+/// The search patterns for a set of secrets.
 pub(super) struct Search {
-    /// Secrets, and lines of them, as they are.
+    /// Secrets, and their lines, verbatim.
     plain: Needles,
-    /// Secrets in base64, looked for in a text without blanks and line breaks.
+    /// Secrets in base64; matched against a text without white space.
     wrapped: Needles,
-    /// Secrets in hexadecimal digits, looked for in a text without separators.
+    /// Secrets in hexadecimal; matched against a text without separators.
     hex: Needles,
-    /// Whether a plus sign for a blank could hide a secret.
+    /// Whether a secret contains a blank, which a form encodes as a plus sign.
     has_blank: bool,
 }
 
@@ -51,7 +51,7 @@ impl Search {
         }
     }
 
-    /// Adds every place of a secret in a view, and in what it decodes to.
+    /// Adds every occurrence of a secret in a view and in its decoded forms, up to `decodings` layers.
     pub(super) fn find(&self, view: &View<'_>, decodings: usize, hits: &mut Vec<Hit>) {
         if view.bytes.len() < SHORTEST {
             return;
@@ -75,12 +75,12 @@ impl Search {
     }
 }
 
-/// `de:ad be-ef` and `\xde\xad` are the same digits.
+/// Whether a byte may separate hexadecimal digits: `de:ad be-ef` and `\xde\xad` are the same digits.
 fn separates_digits(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b':' | b'-' | b',' | b'\\' | b'x')
 }
 
-/// Texts to look for, and what stands in the place of each.
+/// A set of patterns with their replacements.
 struct Needles {
     automaton: Option<AhoCorasick>,
     insteads: Vec<Arc<str>>,
@@ -89,7 +89,7 @@ struct Needles {
 impl Needles {
     fn new(forms: Vec<(String, Arc<str>)>, any_case: bool) -> Self {
         let (forms, insteads): (Vec<_>, Vec<_>) = forms.into_iter().unzip();
-        // A longer secret goes first, or the rest of it would stay visible.
+        // The longest match wins, or the rest of a longer secret would stay visible.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(any_case)
@@ -112,8 +112,7 @@ impl Needles {
     }
 }
 
-/// The secret, and those lines of it that say something by themselves: logs and error output are
-/// read line by line.
+/// Returns the secret and its significant lines: logs and error output are processed line by line.
 fn plain_forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     let lines = secret.lines().map(str::trim);
@@ -122,8 +121,8 @@ fn plain_forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// The secret in base64, alone and inside of something longer, and a secret of several lines
-/// without its line breaks.
+/// Returns the secret in base64, alone and as part of a longer text, and a multi-line secret without
+/// its line breaks.
 fn wrapped_forms(secret: &str) -> Vec<String> {
     let mut forms = Vec::new();
     for engine in [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD] {
@@ -144,13 +143,13 @@ fn hex_form(secret: &str) -> String {
     digits.collect()
 }
 
-/// The letters of base64 that depend on the secret alone when so many bytes (modulo three) stand
-/// before it and anything may follow.
+/// Returns the base64 characters that depend only on the secret when `before` bytes (modulo three)
+/// precede it, whatever follows.
 fn piece(engine: &impl base64::Engine, secret: &str, before: usize) -> Option<String> {
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(secret.as_bytes());
     let text = engine.encode(&bytes);
-    // Letters hold six bits: those at the border belong to the neighbours too.
+    // Each character holds six bits, so those at the borders depend on neighbouring bytes too.
     let (start, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
     let piece = text.get(start..end)?;
     (piece.len() >= SHORTEST_PIECE).then(|| piece.to_owned())

@@ -1,12 +1,11 @@
-//! Secrets taken out of texts again, also where they come back in another form.
+//! Removes secrets from texts, also in encoded forms.
 //!
-//! A tool may quote a secret inside JSON (also JSON in JSON), in a URL or a form,
-//! in base64 or in hexadecimal digits, on its own or as part of something longer
-//! such as `user:password`, on one line or several. `views.rs` removes escapes,
-//! `forms.rs` finds what is left.
+//! A tool may quote a secret inside JSON (also JSON in JSON), in a URL or a form, in base64 or in
+//! hexadecimal, alone or as part of a longer text such as `user:password`, on one line or several.
+//! `views.rs` removes escapes, `forms.rs` searches the rest.
 //!
-//! Not here: which secrets there are, and forms that only an attacker who wants to
-//! leak a secret would choose.
+//! Not here: which secrets to remove, and encodings that only an attacker who wants to leak a secret
+//! would choose.
 
 mod forms;
 mod views;
@@ -21,30 +20,31 @@ use self::forms::{Hit, SHORTEST, Search};
 use self::views::View;
 use crate::secret::Secret;
 
-/// What stands in the place of a secret of the configuration.
+/// The replacement for a configured secret.
 pub(crate) const HIDDEN: &str = "***";
 
-/// How many layers of escapes are removed: JSON in JSON in a URL.
+/// The maximum number of layers of escapes to remove: JSON in JSON in a URL.
 const DECODINGS: usize = 3;
 
-/// How much of a text is decoded at a time, at least.
+/// The minimum number of bytes to decode at a time.
 const STEP: usize = 64 * 1024;
-/// How many bytes one byte of a secret may become, as in `\\\\u0041` with blanks around it.
+/// The maximum number of bytes for one escaped byte of a secret, as in `\\\\u0041` with blanks around
+/// it.
 const LONGEST_ESCAPE: usize = 16;
-/// The longest escape of one letter.
+/// The longest escape of one character, in bytes.
 const ESCAPE: usize = 12;
 
-/// What to look for, and what to put in its place.
+/// A set of secrets and their replacements.
 #[derive(Clone, Default)]
 pub struct Redaction {
-    /// Secrets, and what stands in their place.
+    /// Secrets and their replacements.
     secrets: Vec<(Arc<str>, Arc<str>)>,
-    /// Made when a text is first looked at.
+    /// Built lazily, at the first search.
     search: OnceLock<Arc<Search>>,
 }
 
 impl Redaction {
-    /// Looks for one more secret, and puts this in its place.
+    /// Adds a secret and its replacement. Secrets that are too short are ignored.
     pub fn add(&mut self, secret: &Secret, instead: &str) {
         if secret.expose().len() >= SHORTEST {
             self.secrets.push((secret.expose().into(), instead.into()));
@@ -52,7 +52,7 @@ impl Redaction {
         }
     }
 
-    /// Looks for everything that another one looks for, too.
+    /// Adds all secrets of another redaction.
     pub fn merge(&mut self, other: &Self) {
         for entry in &other.secrets {
             if !self.secrets.iter().any(|(secret, _)| *secret == entry.0) {
@@ -62,12 +62,12 @@ impl Redaction {
         }
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether no secrets are set.
     pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
     }
 
-    /// The text without any secret.
+    /// Removes all secrets from a text.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_empty() || text.len() < SHORTEST {
             return Cow::Borrowed(text);
@@ -90,13 +90,13 @@ impl Redaction {
         Cow::Owned(replaced(text, hits))
     }
 
-    /// How long a secret may become by being escaped.
+    /// Returns the maximum length of an escaped secret, in bytes.
     fn longest_form(&self) -> usize {
         let longest = self.secrets.iter().map(|(secret, _)| secret.len()).max();
         LONGEST_ESCAPE * longest.unwrap_or_default()
     }
 
-    /// The value without any secret in its texts, names and numbers.
+    /// Removes all secrets from the strings, keys and numbers of a value.
     pub fn value(&self, value: Value) -> Value {
         if self.is_empty() {
             return value;
@@ -111,7 +111,7 @@ impl Redaction {
             Value::Number(number) => {
                 let text = number.to_string();
                 let mut secrets = self.secrets.iter();
-                // Digits inside of a longer number are there by chance.
+                // Only a whole number counts: the digits can occur in a longer number by chance.
                 match secrets.find(|(secret, _)| **secret == *text) {
                     Some((_, instead)) => Value::String((**instead).to_owned()),
                     None => Value::Number(number),
@@ -121,7 +121,7 @@ impl Redaction {
         }
     }
 
-    /// The failure without any secret in what it says.
+    /// Removes all secrets from a failure's message and hint.
     pub fn failure(&self, failure: Failure) -> Failure {
         Failure {
             message: self.owned(failure.message),
@@ -145,8 +145,8 @@ impl std::fmt::Debug for Redaction {
     }
 }
 
-/// Parts of a text that overlap by so many bytes. Decoding needs many times the memory of a text,
-/// so that a large one is not decoded as a whole.
+/// Splits a text into ranges that overlap by `overlap` bytes. Decoding needs many times the memory of
+/// the text, so a large text is not decoded at once.
 fn windows(text: &str, overlap: usize) -> Vec<(usize, usize)> {
     let step = overlap.max(STEP);
     let (mut windows, mut start) = (Vec::new(), 0);
@@ -160,7 +160,7 @@ fn windows(text: &str, overlap: usize) -> Vec<(usize, usize)> {
     }
 }
 
-/// A place at or shortly before this one where no escape is cut.
+/// Returns an offset at or shortly before `at` that is not inside an escape.
 fn between_escapes(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let is_clear = |at: &usize| {
@@ -172,8 +172,7 @@ fn between_escapes(text: &str, at: usize) -> usize {
     text.floor_char_boundary(clear.next().unwrap_or(at))
 }
 
-/// The text with something else at these places. Of places that overlap the longest decides what
-/// stands there.
+/// Replaces the ranges in `hits`. Where ranges overlap, the longest one determines the replacement.
 fn replaced(text: &str, mut hits: Vec<Hit>) -> String {
     hits.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
     let mut merged: Vec<Hit> = Vec::new();
@@ -222,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_form_is_hidden() {
-        // Needs escaping in JSON and in URLs, and both alphabets of base64 differ on it.
+        // Needs escaping in JSON and in URLs, and is different in the two alphabets of base64.
         let secret = "p\"ä/s~~?\n>>w?\u{1f600}rd";
         let redaction = redaction(secret);
         let ascii = "p\\\"\\u00e4/s~~?\\n>>w?\\ud83d\\ude00rd";
@@ -250,7 +249,7 @@ mod tests {
                 let text = STANDARD.encode(format!("{user}:correct-horse{after}"));
                 let hidden = redaction.text(&text).into_owned();
                 assert!(hidden.contains("***"), "{user} {after} {hidden}");
-                // At most a letter's worth of bits is left on either side.
+                // On each side at most one character's worth of bits remains.
                 let left = hidden.len() - "***".len();
                 assert!(
                     left <= (user.len() + after.len() + 1) * 4 / 3 + 5,
@@ -338,7 +337,7 @@ mod tests {
                 for end in ["\n", "\r\n", "\n    ", "\\n", "\\r\\n"] {
                     let text = format!("<{}>", wrap(&encoded, 16, end));
                     let hidden = redaction.text(&text).into_owned();
-                    // What is left are letters at the border, which belong to neighbours too.
+                    // Only characters at the borders remain; they depend on neighbouring bytes too.
                     assert!(hidden.contains("***") && hidden.len() < 16, "{hidden}");
                 }
             }

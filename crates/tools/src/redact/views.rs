@@ -1,20 +1,19 @@
-//! A text as it reads after one more decoding, with the place of every byte in
-//! the original text.
+//! A view of a text after one more decoding, with the original position of every byte.
 //!
-//! Decoding finds a secret however it was escaped: each tool escapes other
-//! characters, in upper or lower case, and a JSON text may hold another one.
+//! Decoding finds a secret in any escaped form: tools escape different characters, in upper or lower
+//! case, and a JSON text may contain another one.
 //!
-//! Not here: what is looked for (`forms.rs`).
+//! Not here: the search patterns (`forms.rs`).
 
-/// Bytes, and for each the range of the original text that it stands for.
+/// Decoded bytes, each with its range in the original text.
 pub(super) struct View<'a> {
     pub(super) bytes: std::borrow::Cow<'a, [u8]>,
-    /// Nothing when the bytes are the original text.
+    /// `None` if the bytes are the original text.
     places: Option<Vec<(usize, usize)>>,
 }
 
 impl<'a> View<'a> {
-    /// The original text.
+    /// Returns the view of an original text.
     pub(super) fn from_text(text: &'a str) -> Self {
         Self {
             bytes: text.as_bytes().into(),
@@ -22,7 +21,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The range of the original text behind a range of this view, which must not be empty.
+    /// Returns the range of the original text for a range of this view, which must not be empty.
     pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
         match &self.places {
             None => (start, end),
@@ -30,7 +29,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The view without bytes that only separate parts of an encoded text.
+    /// Returns the view without separator bytes.
     pub(super) fn without(&self, is_separator: fn(u8) -> bool) -> View<'static> {
         let mut decoded = Decoder::new(self);
         for (at, byte) in self.bytes.iter().enumerate() {
@@ -41,22 +40,22 @@ impl<'a> View<'a> {
         decoded.view()
     }
 
-    /// The view with the escapes of JSON replaced, if there are any.
+    /// Decodes JSON escapes; `None` if the view contains none.
     pub(super) fn unescaped(&self) -> Option<View<'static>> {
         self.decoded(b'\\', escape)
     }
 
-    /// The view with `%41` and the like replaced, if there are any.
+    /// Decodes percent-encoding such as `%41`; `None` if the view contains none.
     pub(super) fn unquoted(&self) -> Option<View<'static>> {
         self.decoded(b'%', percent)
     }
 
-    /// The same for a form, where a plus sign stands for a blank.
+    /// Decodes form encoding, in which a plus sign is a blank; `None` if the view contains none.
     pub(super) fn unquoted_form(&self) -> Option<View<'static>> {
         self.decoded(b'+', form)
     }
 
-    /// Replaces what `decode` finds. `needed` is a byte without which there is nothing to find.
+    /// Replaces every escape that `decode` recognises. `needed` is a byte that every escape contains.
     fn decoded(&self, needed: u8, decode: Decode) -> Option<View<'static>> {
         if !self.bytes.contains(&needed) {
             return None;
@@ -75,9 +74,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// What an escape stands for: up to four bytes, how many they are, and how many the escape has.
+/// A decoded escape: up to four bytes, their number, and the length of the escape.
 type Letter = ([u8; 4], usize, usize);
-/// Reads the escape at the start of some bytes, if there is one.
+/// Decodes the escape at the start of some bytes; `None` if they do not start with one.
 type Decode = fn(&[u8]) -> Option<Letter>;
 
 struct Decoder<'a, 'b> {
@@ -130,7 +129,7 @@ fn escape(bytes: &[u8]) -> Option<Letter> {
     Some(one(byte, 2))
 }
 
-/// `\u00e4`, or two of them for a letter that needs a pair.
+/// Decodes `\u00e4`, or a surrogate pair.
 fn unicode(bytes: &[u8]) -> Option<Letter> {
     let unit = |at: usize| -> Option<u16> {
         let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;

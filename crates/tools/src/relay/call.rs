@@ -1,4 +1,4 @@
-//! A request that is under way, seen from the side of the client.
+//! A relayed request in flight, from the client's side.
 
 #![expect(
     deprecated,
@@ -13,30 +13,30 @@ use tokio_util::sync::DropGuard;
 
 use super::RelayError;
 
-/// What a server sends before it answers.
+/// A message that a server sends before its answer.
 #[derive(Debug)]
 pub enum RelayMessage {
-    /// It wants something of the client; without an answer it is told that there is none.
+    /// A request to the client. Dropping the sender tells the server that no client answers.
     Request(
         ServerRequest,
         oneshot::Sender<Result<ClientResult, ErrorData>>,
     ),
-    /// How far it is. The token is the server's, not the client's.
+    /// Progress of the request. The token is the server's, not the client's.
     Progress(ProgressNotificationParam),
-    /// A line for a log.
+    /// A log message.
     Log(LoggingMessageNotificationParam),
 }
 
-/// What comes next of a request.
+/// The next event of a relayed request.
 #[derive(Debug)]
 pub enum RelayEvent {
-    /// A message in the middle.
+    /// A message before the answer.
     Message(Box<RelayMessage>),
-    /// The end.
+    /// The final result.
     Ended(Box<Result<ServerResult, RelayError>>),
 }
 
-/// A request that is under way. Dropping it cancels the request at the server.
+/// A relayed request in flight. Dropping it cancels the request at the server.
 #[derive(Debug)]
 pub struct RelayCall {
     messages: mpsc::Receiver<RelayMessage>,
@@ -60,7 +60,7 @@ impl RelayCall {
         }
     }
 
-    /// Waits for the next message or the end, which comes after all messages.
+    /// Waits for the next message or the result; the result comes after all messages.
     pub async fn next(&mut self) -> RelayEvent {
         let done = tokio::select! {
             biased;

@@ -1,6 +1,7 @@
-//! The names under which clients find what servers offer.
+//! The names under which clients see the offers of servers.
 //!
-//! deft's own names come first, then servers in alphabetical order. What is left without a name is reported as a clash.
+//! deft's own names take precedence, then servers in alphabetical order. An item whose name is taken is
+//! reported as a clash.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,34 +11,34 @@ use rmcp::model::{Prompt, Resource, ResourceTemplate, Tool};
 use super::Offers;
 use crate::options::Reexport;
 
-/// The longest name that hosts take.
+/// The longest name that MCP hosts accept.
 const LONGEST: usize = 64;
 
-/// Something of a server under the name that clients know.
+/// A server's item under the name that clients see.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportedItem<T> {
-    /// The server.
+    /// The name of the server.
     pub server: String,
-    /// The name or the address that the server knows.
+    /// The server's own name or URI for the item.
     pub name: String,
-    /// As clients see it.
+    /// The item as clients see it.
     pub item: T,
 }
 
-/// Something that clients cannot reach, because its name is taken.
+/// An item that clients cannot reach, because its name is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
-    /// The server.
+    /// The name of the server.
     pub server: String,
     /// `tool`, `prompt` or `resource`.
     pub kind: &'static str,
-    /// The name.
+    /// The name that is taken.
     pub name: String,
-    /// Who has the name: deft itself, or a server.
+    /// The owner of the name: deft itself, or a server.
     pub holder: String,
 }
 
-/// Everything that servers offer to clients of deft.
+/// The offers of all servers to clients of deft.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exports {
     /// Tools.
@@ -46,31 +47,31 @@ pub struct Exports {
     pub prompts: Vec<ExportedItem<Prompt>>,
     /// Resources.
     pub resources: Vec<ExportedItem<Resource>>,
-    /// Addresses of further resources.
+    /// URI templates of further resources.
     pub templates: Vec<ExportedItem<ResourceTemplate>>,
-    /// Some server completes arguments.
+    /// Whether any server completes arguments.
     pub completes: bool,
-    /// Some server sends lines for a log.
+    /// Whether any server sends log messages.
     pub logs: bool,
-    /// Some server says when a resource changes.
+    /// Whether any server announces changes of single resources.
     pub announces_updates: bool,
-    /// What has no name.
+    /// Items whose names are taken.
     pub clashes: Vec<Clash>,
 }
 
-/// The names that deft has for itself.
+/// The names of deft's own items.
 #[derive(Clone, Debug, Default)]
 pub struct OwnNames {
-    /// Of tools.
+    /// Names of tools.
     pub tools: HashSet<String>,
-    /// Of prompts.
+    /// Names of prompts.
     pub prompts: HashSet<String>,
-    /// Beginnings of the addresses of resources.
+    /// Prefixes of the URIs of resources.
     pub addresses: Vec<&'static str>,
 }
 
 impl Exports {
-    /// Gives names to what servers offer.
+    /// Assigns names to the offers of servers.
     pub fn new(offers: &[Arc<Offers>], own: &OwnNames) -> Self {
         let mut exports = Self::default();
         for offered in offers {
@@ -122,7 +123,7 @@ impl Exports {
         }
     }
 
-    /// Addresses stay as they are: a tool may have told them to the client.
+    /// Adds resources. URIs are not changed: a tool may have returned them to the client.
     fn add_resources(&mut self, offered: &Offers, own: &OwnNames) {
         for resource in &offered.resources {
             let uri = &resource.uri;
@@ -160,7 +161,7 @@ impl Exports {
         });
     }
 
-    /// The server with the resource of this address.
+    /// Returns the server that has the resource with this URI.
     pub fn server_with(&self, uri: &str) -> Option<&str> {
         let listed = self.resources.iter().find(|it| it.item.uri == uri);
         let listed = listed.map(|it| it.server.as_str());
@@ -192,14 +193,15 @@ fn exported_name(offered: &Offers, name: &str) -> String {
     }
 }
 
-/// A name as hosts take it: letters, digits, `_` and `-`, 64 at most.
+/// Converts a name to a form that MCP hosts accept: letters, digits, `_` and `-`, at most 64
+/// characters.
 pub fn legal_name(name: &str) -> String {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let letters = name.chars().map(|c| if legal(c) { c } else { '_' });
     letters.take(LONGEST).collect()
 }
 
-/// Whether an address can come from a template: its fixed parts appear in order.
+/// Whether a URI can match a template: the template's fixed parts occur in order.
 fn fits(template: &str, uri: &str) -> bool {
     let mut parts = template.split('{');
     let Some(mut rest) = parts.next().and_then(|start| uri.strip_prefix(start)) else {

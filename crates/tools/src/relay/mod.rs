@@ -1,7 +1,8 @@
-//! What passes between a client of deft's MCP server and a server behind it, as it is: no content becomes a value.
+//! Types for requests that are relayed unchanged between a client of deft's MCP server and a server
+//! behind it.
 //!
-//! Plain data and the handle of a request that is under way. Not here: connections (`../server/`), and how a client is
-//! asked, which the caller knows.
+//! Plain data and the handle of a request in flight. Not here: connections (`../server/`), and how to
+//! ask a client, which the caller handles.
 
 mod call;
 mod exports;
@@ -18,33 +19,33 @@ use rmcp::model::{ClientCapabilities, ClientRequest, RequestMetaObject};
 /// A request of a client for a server.
 #[derive(Clone, Debug)]
 pub struct RelayRequest {
-    /// The server.
+    /// The name of the server.
     pub server: String,
-    /// The request, with the names that the server knows.
+    /// The request, with the server's own names.
     pub request: ClientRequest,
-    /// What the client says beside its parameters.
+    /// The request's metadata from the client.
     pub meta: RequestMetaObject,
-    /// The client.
+    /// The client that sent the request.
     pub client: RelayClient,
 }
 
-/// A client, as far as a server may know it.
+/// The client data that a server may use.
 #[derive(Clone, Debug, Default)]
 pub struct RelayClient {
-    /// What the server may ask of it.
+    /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
-    /// Its session with deft, if it has one: a server may keep a state for it.
+    /// The client's session with deft, if it has one: a server may keep state for it.
     pub session: Option<u64>,
-    /// The least severe messages of a log that it wants, in the words of MCP.
+    /// The lowest level of log messages that the client requested, as an MCP word.
     pub log_level: Option<String>,
 }
 
 /// Why a request has no result.
 #[derive(Clone, Debug)]
 pub enum RelayError {
-    /// The server refused it, in these words.
+    /// The server's error response.
     Protocol(ErrorData),
-    /// It did not come to an answer.
+    /// A failure without an error response of the server.
     Failure(Box<Failure>),
 }
 

@@ -1,4 +1,4 @@
-//! What a server offers, as it says so itself.
+//! The offers of one server, as the server describes them.
 
 use rmcp::model::{Prompt, Resource, ResourceTemplate, Tool};
 
@@ -7,35 +7,35 @@ use crate::options::Reexport;
 /// Everything that a server offers to clients of deft.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Offers {
-    /// The server.
+    /// The name of the server.
     pub server: String,
-    /// Under which names.
+    /// How the names of its items are formed.
     pub reexport: Reexport,
     /// The tools that may be called.
     pub tools: Vec<Tool>,
-    /// Its prompts.
+    /// The prompts.
     pub prompts: Vec<Prompt>,
-    /// Its resources.
+    /// The resources.
     pub resources: Vec<Resource>,
-    /// Addresses of further resources.
+    /// URI templates of further resources.
     pub templates: Vec<ResourceTemplate>,
-    /// It completes arguments.
+    /// Whether the server completes arguments.
     pub completes: bool,
-    /// It sends lines for a log.
+    /// Whether the server sends log messages.
     pub logs: bool,
-    /// It says when a resource changes.
+    /// Whether the server announces changes of single resources.
     pub announces_updates: bool,
 }
 
 /// A change that a server announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Its list of tools.
+    /// The list of tools.
     Tools,
-    /// Its list of prompts.
+    /// The list of prompts.
     Prompts,
-    /// Its list of resources.
+    /// The list of resources.
     Resources,
-    /// The resource with this address.
+    /// The resource with this URI.
     Updated(String),
 }

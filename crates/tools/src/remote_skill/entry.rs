@@ -1,4 +1,4 @@
-//! An entry of a list of skills, checked against the rules of the extension before it counts.
+//! Parses and validates the entries of a list of skills, by the rules of the extension.
 
 use std::collections::HashSet;
 
@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use super::{RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SKILL_MD, root};
 
-/// The most files of one skill, and their most bytes together.
+/// The maximum number of files of one skill, and of their total bytes.
 const MOST_FILES: usize = 512;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// The longest address.
+/// The longest URI, in bytes.
 const LONGEST_URI: usize = 1024;
-/// The most bytes of a frontmatter as JSON.
+/// The maximum size of a frontmatter as JSON, in bytes.
 const MOST_FRONTMATTER: usize = 64 * 1024;
-/// The longest name.
+/// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// Reads one entry; a reason why it cannot be used is for people.
+/// Parses one entry; on error, returns the reason in words for people.
 pub(crate) fn read_entry(server: &str, entry: &Value) -> Result<RemoteSkill, RefusedSkill> {
     let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
     let refused = |reason: String| RefusedSkill {
@@ -45,7 +45,7 @@ fn check_uri(uri: &str) -> Result<(), String> {
     if uri.len() > LONGEST_URI {
         return Err(format!("its address is longer than {LONGEST_URI} bytes"));
     }
-    // An id is made from the address, and stands in commands, messages and prompts.
+    // The id is built from the URI and appears in commands, messages and prompts.
     let is_odd = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '\'');
     if uri.contains(is_odd) {
         return Err("its address has blanks, quotes or brackets".to_owned());
@@ -75,7 +75,7 @@ fn read_frontmatter(entry: &Value) -> Result<Object, String> {
     Ok(given.clone())
 }
 
-/// The last folder of the address is the name, and the name is one of the open format.
+/// Checks that the name is the last folder of the URI and valid in the open format.
 fn check_name(uri: &str, name: &str) -> Result<(), String> {
     let folder = root(uri).rsplit('/').next().unwrap_or_default();
     if decoded(folder).as_deref() != Some(name) {
@@ -148,20 +148,20 @@ fn read_file(skill: &str, listed: &Value) -> Result<RemoteFile, String> {
     })
 }
 
-/// A path of an address as text, if it leads nowhere else, also as a path of files.
+/// Decodes a path of a URI; fails if a part is not a plain name, since the path is also used for files.
 fn safe_path(encoded: &str) -> Result<String, String> {
     let odd = || format!("the address `{encoded}` has a part that is no name");
     let path = decoded(encoded).ok_or_else(odd)?;
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
     let is_odd = |c: char| c.is_control() || c == '\\';
     let is_safe = path.split('/').all(is_name)
-        // A coded slash would be one part here and two parts there.
+        // An encoded slash would be one part here and two parts in a file path.
         && encoded.matches('/').count() == path.matches('/').count()
         && !path.chars().any(is_odd);
     is_safe.then_some(path).ok_or_else(odd)
 }
 
-/// A text without `%XX`; none if it is none then.
+/// Decodes `%XX`; `None` if the result is not valid UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

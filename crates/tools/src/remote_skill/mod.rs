@@ -1,9 +1,11 @@
-//! Skills that servers offer (SEP-2640), as they were listed: nothing of their content is here.
+//! Skills that servers offer (SEP-2640), as listed; without their content.
 //!
-//! A skill is known by the name that this home has for its server and by its address there, never by the name in its
-//! file: two servers may offer the same address, and a server may offer a name that a skill of this home has.
+//! A skill is identified by the name of its server in this home and by its URI there, never by the name
+//! in its file: two servers may offer the same URI, and a server may offer a name that a skill of this
+//! home has.
 //!
-//! Not here: asking a server (`server/skills.rs`), and who may use a skill, which the caller decides.
+//! Not here: requests to a server (`server/skills.rs`), and who may use a skill, which the caller
+//! decides.
 
 mod entry;
 mod verify;
@@ -19,7 +21,7 @@ pub(crate) use verify::{changed, check_file, check_frontmatter, unlisted};
 /// The file that defines a skill.
 pub(crate) const SKILL_MD: &str = "SKILL.md";
 
-/// The usual beginning of addresses.
+/// The usual scheme of skill URIs.
 const SCHEME: &str = "skill://";
 
 /// A skill that a server offers.
@@ -27,11 +29,11 @@ const SCHEME: &str = "skill://";
 pub struct RemoteSkill {
     /// The name of the server in this home.
     pub server: String,
-    /// The address of its `SKILL.md` on that server.
+    /// The URI of the skill's `SKILL.md` on that server.
     pub uri: String,
-    /// The frontmatter of that file, as the server lists it.
+    /// The frontmatter of `SKILL.md`, as the server lists it.
     pub frontmatter: Object,
-    /// Its files.
+    /// The skill's files.
     pub files: RemoteFiles,
 }
 
@@ -39,29 +41,29 @@ pub struct RemoteSkill {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemoteFiles {
-    /// All of them, `SKILL.md` among them.
+    /// All files, including `SKILL.md`.
     Listed(Vec<RemoteFile>),
-    /// The server makes them when they are read, so that nothing can be compared.
+    /// The server generates files when they are read, so they cannot be verified.
     Dynamic,
 }
 
 /// One file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteFile {
-    /// Its address.
+    /// The file's URI.
     pub uri: String,
-    /// Its path from the folder of the skill.
+    /// The path relative to the skill's folder.
     pub path: String,
-    /// The SHA-256 of its content, in hexadecimal digits.
+    /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// Something in a list of skills that is none.
+/// An entry of a list of skills that is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedSkill {
-    /// The address, as far as there is one.
+    /// The URI, as far as the entry has one.
     pub uri: String,
     /// Why it cannot be used.
     pub reason: String,
@@ -70,27 +72,27 @@ pub struct RefusedSkill {
 /// The skills of one server at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SkillListing {
-    /// The skills, in the order of the list.
+    /// The skills, in the server's order.
     pub skills: Vec<RemoteSkill>,
-    /// What was listed and cannot be used.
+    /// The invalid entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedSkill>,
-    /// How long the list may be believed, in milliseconds.
+    /// How long the list stays fresh, in milliseconds.
     pub ttl_ms: u64,
 }
 
 impl RemoteSkill {
-    /// What people and models call it: `SERVER/PATH`. No skill of this home has a slash in its id.
+    /// Returns the id for people and models: `SERVER/PATH`. No local skill has a slash in its id.
     pub fn id(&self) -> String {
         format!("{}/{}", self.server, short_root(&self.uri))
     }
 
-    /// Its name, which only says what it is about.
+    /// Returns the skill's name, which is descriptive only; it does not identify the skill.
     pub fn name(&self) -> &str {
         self.text("name")
     }
 
-    /// What it is for.
+    /// Returns the skill's description.
     pub fn description(&self) -> &str {
         self.text("description")
     }
@@ -100,7 +102,7 @@ impl RemoteSkill {
         value.unwrap_or_default()
     }
 
-    /// The files, as far as they are listed.
+    /// Returns the listed files; empty for dynamic files.
     pub fn listed_files(&self) -> &[RemoteFile] {
         match &self.files {
             RemoteFiles::Listed(files) => files,
@@ -108,13 +110,13 @@ impl RemoteSkill {
         }
     }
 
-    /// The listed file at a path.
+    /// Returns the listed file with this path.
     pub fn file(&self, path: &str) -> Option<&RemoteFile> {
         self.listed_files().iter().find(|file| file.path == path)
     }
 
-    /// Stands for this skill with exactly these contents; none where contents are not listed, because no one can
-    /// agree to those.
+    /// Returns a hash of the server, the URI and the contents; `None` if the contents are not listed,
+    /// because unknown contents cannot be approved.
     pub fn fingerprint(&self) -> Option<String> {
         let RemoteFiles::Listed(files) = &self.files else {
             return None;
@@ -126,7 +128,7 @@ impl RemoteSkill {
     }
 }
 
-/// The server and the address that an id means. An address that is not listed can be meant too.
+/// Splits an id into the server and the URI of a skill. The URI need not be listed.
 pub fn split_skill_id(id: &str) -> Option<(&str, String)> {
     let (server, path) = id.split_once('/')?;
     if server.is_empty() || path.is_empty() {
@@ -136,21 +138,21 @@ pub fn split_skill_id(id: &str) -> Option<(&str, String)> {
     Some((server, format!("{scheme}{path}/{SKILL_MD}")))
 }
 
-/// The address of the folder of a skill.
+/// Returns the URI of a skill's folder.
 fn root(uri: &str) -> &str {
     uri.strip_suffix(SKILL_MD)
         .and_then(|root| root.strip_suffix('/'))
         .unwrap_or(uri)
 }
 
-/// The same without the usual beginning, if it can be told afterwards that it was there.
+/// Returns [`root`] without the usual scheme, if that can be restored unambiguously.
 fn short_root(uri: &str) -> &str {
     let root = root(uri);
     let short = root.strip_prefix(SCHEME);
     short.filter(|path| !path.contains("://")).unwrap_or(root)
 }
 
-/// The SHA-256 of bytes, in hexadecimal digits.
+/// Returns the SHA-256 of bytes in hexadecimal.
 fn sha256(bytes: &[u8]) -> String {
     Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
 }
@@ -206,7 +208,7 @@ mod tests {
         let (a, b) = (file("a", "1"), file("b", "2"));
         let one = with("docs", "u", vec![a.clone(), b.clone()]).fingerprint();
         assert!(one.is_some());
-        // The order of a list is no content.
+        // The order of the list must not matter.
         assert_eq!(
             one,
             with("docs", "u", vec![b.clone(), a.clone()]).fingerprint()

@@ -1,12 +1,12 @@
-//! Content of a skill against its entry. A mismatch is a failure whatever the cause: a skill that was updated looks
-//! like one that was tampered with.
+//! Compares the content of a skill with its entry. A mismatch is always a failure: an updated skill
+//! cannot be told apart from one that was tampered with.
 
 use deft_model::{Failure, FailureClass};
 use serde_json::Value;
 
 use super::{RemoteFile, RemoteSkill, SKILL_MD, sha256};
 
-/// The content has to have the listed size and digest.
+/// Checks that the content has the listed size and digest.
 pub(crate) fn check_file(
     skill: &RemoteSkill,
     file: &RemoteFile,
@@ -27,7 +27,7 @@ pub(crate) fn check_file(
     Ok(())
 }
 
-/// The frontmatter of `SKILL.md` has to be the listed one, field by field.
+/// Checks that the frontmatter of `SKILL.md` equals the listed one, field by field.
 pub(crate) fn check_frontmatter(skill: &RemoteSkill, content: &[u8]) -> Result<(), Failure> {
     let Some(found) = deft_skillfile::frontmatter(content) else {
         return Err(changed(skill, SKILL_MD, "it has no frontmatter"));
@@ -48,7 +48,8 @@ pub(crate) fn check_frontmatter(skill: &RemoteSkill, content: &[u8]) -> Result<(
     }
 }
 
-/// Whether two values are the same in content: `1` and `1.0` are one number in YAML.
+/// Whether two values are equal; numbers are compared by value, since `1` and `1.0` are one number in
+/// YAML.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
@@ -72,7 +73,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The failure of a read whose content is not the listed one.
+/// Returns the failure for content that differs from the listed content.
 pub(crate) fn changed(skill: &RemoteSkill, path: &str, reason: &str) -> Failure {
     let (id, server) = (skill.id(), &skill.server);
     let message = format!("`{path}` of the skill `{id}` is not what its server listed: {reason}");
@@ -82,7 +83,7 @@ pub(crate) fn changed(skill: &RemoteSkill, path: &str, reason: &str) -> Failure 
     ))
 }
 
-/// The failure of a read of a file that is not a part of the skill.
+/// Returns the failure for a file that is not part of the skill.
 pub(crate) fn unlisted(skill: &RemoteSkill, path: &str) -> Failure {
     let message = format!(
         "the skill `{}` has no file `{path}` in its list",

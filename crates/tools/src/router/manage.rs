@@ -1,4 +1,4 @@
-//! The set of servers: added, removed and looked at while the router works.
+//! The set of servers: adding, removing and probing them while the router runs.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::redact::{HIDDEN, Redaction};
 use crate::server::{Hooks, Server};
 
-/// How long servers may still take to list their tools once a name is found.
+/// How long to wait for further servers once a name is found.
 const GRACE: Duration = Duration::from_secs(2);
 const FOREVER: Duration = Duration::from_hours(24);
 
@@ -26,14 +26,14 @@ impl Inner {
     /// Rebuilds the index and notifies subscribers to the set of tools.
     pub(super) fn rebuild(&self) {
         let settings = self.settings.load();
-        // Held to the end, so that of two rebuilds the later one also wins.
+        // Held until the end, so that of two rebuilds the later one wins.
         let builtins = self.builtins.lock();
         let servers = self.servers.lock();
         let own = builtins
             .values()
             .filter(|tool| tool.is_available(&settings))
             .map(Entry::from_builtin);
-        // Asked before their tools are taken: a server lists first and says so then.
+        // Read before the tools: a server stores its tools before it counts as listed.
         let unlisted = servers.values().filter(|server| !server.is_listed());
         let unlisted = unlisted.map(|server| server.name().to_owned()).collect();
         let theirs = servers.values().flat_map(Entry::from_server);
@@ -42,8 +42,8 @@ impl Inner {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// What takes every secret of the configuration out of a text. Secrets are read when this is
-    /// first needed, because most commands call no tool.
+    /// Returns the redaction for every configured secret. Secrets are read when this is first called,
+    /// because most commands call no tool.
     pub(super) fn withheld(&self) -> Arc<Redaction> {
         if let Some(made) = &*self.withheld.load() {
             return made.clone();
@@ -51,7 +51,7 @@ impl Inner {
         let source = self.environment.secrets.as_ref();
         let mut redaction = Redaction::default();
         for reference in self.settings.load().references() {
-            // A secret that is not there cannot be repeated either.
+            // An unavailable secret cannot occur in a result.
             let resolved = reference.resolve(source, "redaction").ok();
             if let Some(secret) = resolved.and_then(|resolved| resolved.secret) {
                 redaction.add(&secret, HIDDEN);
@@ -65,7 +65,7 @@ impl Inner {
 }
 
 impl Router {
-    /// `get_tool_catalog`, which needs the router itself (S0.56, S0.57).
+    /// Registers `get_tool_catalog`, which needs the router itself (S0.56, S0.57).
     pub(super) fn install_catalog_tool(&self) {
         let definition = Definition::new(
             "get_tool_catalog",
@@ -94,7 +94,7 @@ impl Router {
         });
     }
 
-    /// Makes the set of servers what the options say. Unchanged ones stay as they are.
+    /// Updates the servers to the options. Unchanged servers are kept; returns the replaced ones.
     pub(super) fn adopt_servers(&self) -> Vec<Arc<Server>> {
         let settings = self.inner.settings.load_full();
         let mut servers = self.inner.servers.lock();
@@ -117,7 +117,7 @@ impl Router {
                     self.inner.environment.clone(),
                     self.hooks(),
                 );
-                // An edited server keeps what is known of it until it is asked again.
+                // An edited server keeps its old catalog until it is asked again.
                 if let Some(old) = gone.iter().find(|old| old.name() == name)
                     && let Some(catalog) = old.catalog()
                 {
@@ -153,15 +153,15 @@ impl Router {
             }),
             news: Box::new(move |news| {
                 if let Some(inner) = fourth.upgrade() {
-                    // An error means that there is no client.
+                    // An error means that no client is subscribed.
                     drop(inner.news.send(news));
                 }
             }),
         }
     }
 
-    /// Takes new options. Servers that were removed or edited are shut down in
-    /// the background; calls under way on them fail.
+    /// Applies new options. Servers that were removed or edited are shut down in the background; calls
+    /// in flight on them fail.
     pub fn reload(&self, options: Options) {
         self.inner.settings.store(Arc::new(options));
         self.inner.withheld.store(None);
@@ -170,13 +170,13 @@ impl Router {
         }
     }
 
-    /// Uses another zone of the host from now on.
+    /// Replaces the time zone of the host.
     pub fn set_zone(&self, zone: TimeZone) {
         self.inner.environment.zone.set(zone);
     }
 
-    /// Takes catalogs that were stored earlier, so that tools are known before
-    /// any server was started. A catalog of a server that has been edited since is dropped.
+    /// Restores stored catalogs, so that tools are known before any server was started. A catalog of a
+    /// server that has been edited since is dropped.
     pub fn restore(&self, catalogs: impl IntoIterator<Item = Catalog>) {
         let servers = self.inner.servers.lock().clone();
         for catalog in catalogs {
@@ -187,15 +187,15 @@ impl Router {
         self.inner.rebuild();
     }
 
-    /// Waits until every server in use has listed its tools or failed to, all at
-    /// once; tells which failed.
+    /// Waits until every enabled server has listed its tools or failed to, all in parallel; returns the
+    /// failures.
     pub async fn listed(&self) -> Vec<(String, Failure)> {
         self.ask(self.servers_to_ask(None), None).await
     }
 
-    /// The same for the sake of one name. A full name concerns one server. A bare
-    /// name that is found leaves the others a little time to have it too: a
-    /// server that hangs must not hold up the tools of all others.
+    /// Like [`listed`](Self::listed), for one name. A full name concerns one server. Once a bare name
+    /// is found, the other servers get only a short time to list it too: a server that hangs must not
+    /// block the tools of all others.
     pub(super) async fn ask_for(&self, name: &str) -> Vec<(String, Failure)> {
         self.ask(self.servers_to_ask(Some(name)), Some(name)).await
     }
@@ -209,13 +209,13 @@ impl Router {
             Some(server) => vec![server.clone()],
             None => servers.values().cloned().collect(),
         };
-        // A known name may also exist on servers whose tools are unknown, so those are
-        // asked; for an unknown name all servers are asked.
+        // A known name may also exist on servers whose tools are unknown, so those are asked; for an
+        // unknown name all servers are asked.
         let done = |server: &Arc<Server>| {
             if known {
                 server.is_settled()
             } else {
-                // As the index sees it: a listing that is not in there yet is waited for.
+                // Checks the index too: a listing that is not in it yet is waited for.
                 server.is_listed()
                     && !server.is_stale()
                     && !index.unlisted().iter().any(|name| name == server.name())
@@ -227,7 +227,7 @@ impl Router {
             .collect()
     }
 
-    /// Servers that have not listed their tools, or too long ago.
+    /// Returns the servers that have not listed their tools, or too long ago.
     pub(super) fn to_ask(&self, index: &Index) -> Vec<String> {
         let stale = self.stale().into_iter();
         let stale = stale.map(|server| server.name().to_owned());
@@ -243,8 +243,8 @@ impl Router {
         stale.cloned().collect()
     }
 
-    /// Asks the servers again whose tools were listed too long ago (S0.58). One that does not answer soon
-    /// is not waited for: its tools are followed when it does.
+    /// Asks servers with stale listings again (S0.58). Does not wait for a server that is slow to
+    /// respond: its tools are added when it does.
     pub async fn refresh(&self) {
         let mut asked = JoinSet::new();
         for server in self.stale() {
@@ -256,7 +256,8 @@ impl Router {
         }
     }
 
-    /// Asks every server in use for its tools again, however old its listing is; tells which failed.
+    /// Asks every enabled server for its tools again, even if its listing is fresh; returns the
+    /// failures.
     pub async fn relist(&self) -> Vec<(String, Failure)> {
         let servers: Vec<_> = self.inner.servers.lock().values().cloned().collect();
         let mut asked = JoinSet::new();
@@ -276,7 +277,7 @@ impl Router {
         !matches!(self.inner.index.load().lookup(name), Lookup::None)
     }
 
-    /// Whether every server in use has had its chance to list its tools.
+    /// Whether every enabled server has been asked for its tools.
     pub(super) fn is_settled(&self) -> bool {
         let settled = &self.inner.settled;
         settled.load(Ordering::Relaxed) || {
@@ -291,8 +292,8 @@ impl Router {
         }
     }
 
-    /// Why a tool that the configuration switches off cannot be called, with the setting that switches
-    /// it on.
+    /// Returns why a tool that the configuration disables cannot be called, with the setting that
+    /// enables it.
     pub fn switched_off(&self, name: &str) -> Option<Failure> {
         let builtin = self.inner.builtins.lock().get(name).cloned();
         let is_off = |tool: &Arc<BuiltinTool>| !tool.is_available(&self.inner.settings.load());
@@ -302,14 +303,14 @@ impl Router {
             .or_else(|| self.disabled_tool(name))
     }
 
-    /// The failure of a call to a server that is configured but not in use.
+    /// Returns the failure of a call to a server that is configured but disabled.
     fn switched_off_server(&self, name: &str) -> Option<Failure> {
         let servers = self.inner.servers.lock();
         let server = servers.get(name.split_once('.')?.0)?;
         server.switched_off()
     }
 
-    /// Why a tool that some server lists cannot be called, if so.
+    /// Returns why a tool that a server lists is disabled, if it is.
     fn disabled_tool(&self, name: &str) -> Option<Failure> {
         let servers = self.inner.servers.lock();
         let named = name
@@ -332,7 +333,7 @@ impl Router {
                 Ok(Some(_)) => {}
                 Ok(None) => return failed,
                 Err(_) => {
-                    // The starts continue; this call does not wait for them.
+                    // The starts continue in the background; this call does not wait for them.
                     asked.detach_all();
                     return failed;
                 }
@@ -340,26 +341,26 @@ impl Router {
         }
     }
 
-    /// Connects to a server if need be and looks at it.
+    /// Connects to a server if needed and probes it; `None` for an unknown server.
     pub async fn probe(&self, server: &str) -> Option<Probe> {
         let found = self.inner.servers.lock().get(server).cloned()?;
         Some(Box::pin(found.probe()).await)
     }
 
-    /// How every configured server is doing.
+    /// Returns the health of every configured server.
     pub fn health(&self) -> Vec<Health> {
         let servers = self.inner.servers.lock().clone();
         servers.values().map(|server| server.health()).collect()
     }
 
-    /// Ends all connections and waits for the processes to go.
+    /// Closes all connections and waits for the processes to end.
     pub async fn shutdown(&self) {
         let servers: Vec<_> = self.inner.servers.lock().values().cloned().collect();
         let mut closing = JoinSet::new();
         for server in servers {
             closing.spawn(async move { server.shutdown().await });
         }
-        // Processes are killed well before this; it only bounds what cannot be foreseen.
+        // Processes are killed well before this; the limit only bounds unforeseen delays.
         drop(tokio::time::timeout(Duration::from_secs(15), closing.join_all()).await);
     }
 }

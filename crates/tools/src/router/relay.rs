@@ -1,4 +1,4 @@
-//! Requests of clients of deft for the servers behind it.
+//! Relays requests of clients to the servers behind deft.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::options::Reexport;
 use crate::relay::{News, Offers, RelayCall, RelayError, RelayRequest};
 use crate::server::Server;
 
-/// How many messages of a server may wait for its client.
+/// The maximum number of queued messages from a server to its client.
 const MOST_MESSAGES: usize = 1024;
 
 impl Router {
@@ -26,7 +26,8 @@ impl Router {
         servers.any(|server| server.enabled && server.reexport != Reexport::Off)
     }
 
-    /// What servers offer to clients, by the names of the servers. One that cannot be reached is left out.
+    /// Returns the offers of all re-exported servers, sorted by server name. Unreachable servers are
+    /// left out.
     pub async fn offers(&self) -> Vec<Arc<Offers>> {
         let mut asked = JoinSet::new();
         for server in self.reexported() {
@@ -38,12 +39,12 @@ impl Router {
         offers
     }
 
-    /// The changes that servers announce to clients.
+    /// Subscribes to the changes that servers announce to clients.
     pub fn news(&self) -> broadcast::Receiver<News> {
         self.inner.news.subscribe()
     }
 
-    /// Passes a request on to a server. Must be called inside a runtime.
+    /// Relays a request to a server. Must be called inside a runtime.
     pub fn relay(&self, mut request: RelayRequest) -> RelayCall {
         let cancel = CancellationToken::new();
         let (owner, messages) = mpsc::channel(MOST_MESSAGES);
@@ -57,26 +58,27 @@ impl Router {
                 Ok(server) => Box::pin(server.relay(request, owner, cancel)).await,
                 Err(error) => Err(error),
             };
-            // A client that is gone needs no answer.
+            // A client that has disconnected needs no answer.
             drop(done.send(outcome));
         });
         call
     }
 
-    /// Tells clients when a resource of a server changes.
+    /// Subscribes clients to changes of a resource.
     pub async fn subscribe(&self, server: &str, uri: &str) -> Result<(), RelayError> {
         let server = self.exported(server)?;
         Box::pin(server.subscribe(uri)).await
     }
 
-    /// The opposite, for one client.
+    /// Cancels the subscription of one client.
     pub async fn unsubscribe(&self, server: &str, uri: &str) {
         if let Ok(server) = self.exported(server) {
             server.unsubscribe(uri).await;
         }
     }
 
-    /// The server of a request. The arguments of a call are checked as those of any other call.
+    /// Returns the server for a request. The arguments of a tool call are checked as for any other
+    /// call.
     fn check(&self, request: &mut RelayRequest) -> Result<Arc<Server>, RelayError> {
         let server = self.exported(&request.server)?;
         let ClientRequest::CallToolRequest(call) = &mut request.request else {

@@ -1,4 +1,4 @@
-//! Signing in to a server, and out again.
+//! Signing in to servers and out.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ pub struct PendingSignIn {
 }
 
 impl PendingSignIn {
-    /// Where the person signs in.
+    /// The URL at which the person signs in.
     pub fn url(&self) -> &str {
         &self.attempt.url
     }
 
-    /// The parameter `state` of the address that the browser returns to.
+    /// The parameter `state` of the URL that the browser returns to.
     pub fn state(&self) -> &str {
         &self.attempt.state
     }
 
-    /// Takes the whole address that the browser returned to, and stores what it brings.
+    /// Completes the sign-in with the whole URL that the browser returned to, and stores the tokens.
     pub async fn complete(self, returned: &str) -> Result<Credentials, Failure> {
         Box::pin(self.server.complete_sign_in(self.attempt, returned)).await
     }
 }
 
 impl Router {
-    /// Prepares a sign-in to a server. The browser returns to `redirect`; `scopes` are asked for besides
-    /// those that the server names.
+    /// Prepares a sign-in to a server. The browser returns to `redirect`; `scopes` are requested in
+    /// addition to those that the server names.
     pub async fn sign_in(
         &self,
         server: &str,
@@ -45,7 +45,8 @@ impl Router {
         Ok(PendingSignIn { server, attempt })
     }
 
-    /// Forgets the sign-in to a server; false if there was none. Blocks while a keyring is asked.
+    /// Removes the sign-in to a server; returns false if none was stored. Blocks during access to a
+    /// keyring.
     pub fn sign_out(&self, server: &str) -> Result<bool, Failure> {
         let removed = self.inner.environment.vault.remove(server);
         removed.map_err(|reason| {

@@ -1,7 +1,7 @@
-//! Skills of servers, by their ids.
+//! Access to the skills of servers, by their ids.
 //!
-//! A skill belongs to the server in its id, and everything about it is asked there: no skill can make deft read on
-//! another server.
+//! A skill belongs to the server in its id, and only that server is asked for its data: no skill can
+//! make deft read from another server.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::remote_skill::{RemoteSkill, SKILL_MD, SkillListing, split_skill_id};
 use crate::server::Server;
 
 impl Router {
-    /// The skills of servers in use, as far as they are known without asking.
+    /// Returns the known skills of all enabled servers, without asking any server.
     pub fn known_skills(&self) -> Vec<(String, SkillListing)> {
         let servers = self.inner.servers.lock();
         let known = servers.values().filter_map(|server| {
@@ -22,19 +22,19 @@ impl Router {
         known.collect()
     }
 
-    /// The skills that a server offers now. A list that may still be believed is not asked for again.
+    /// Returns the current skills of a server. Uses the known list while it is fresh.
     pub async fn skills(&self, server: &str) -> Result<SkillListing, Failure> {
         Box::pin(self.skill_server(server)?.current_skills()).await
     }
 
-    /// The entry of a skill as it is now, by its id; it need not be listed.
+    /// Returns the current entry of a skill, by its id; the skill need not be listed.
     pub async fn skill(&self, id: &str) -> Result<RemoteSkill, Failure> {
         let (server, uri) = split_skill_id(id).ok_or_else(|| no_id(id))?;
         Box::pin(self.skill_server(server)?.current_skill(&uri)).await
     }
 
-    /// The skill and the file of it that an id means, with the path of the file behind the id of the skill. Only
-    /// skills that are known without asking are told apart from their files; any other id means a `SKILL.md`.
+    /// Splits an id into the id of a skill and the path of one of its files. Only known skills can be
+    /// told apart from their files; any other id refers to a `SKILL.md`.
     pub fn split_skill_file(&self, id: &str) -> (String, String) {
         let all = self.known_skills().into_iter();
         let ids = all.flat_map(|(_, listing)| listing.skills);
@@ -46,7 +46,7 @@ impl Router {
             if skill == id {
                 return (skill, SKILL_MD.to_owned());
             }
-            // A skill may be in the folder of another one: the nearest folder counts.
+            // One skill may be in the folder of another: the innermost folder wins.
             if let Some(path) = behind(&skill)
                 && skill.len() > longest
             {
@@ -57,7 +57,7 @@ impl Router {
         meant
     }
 
-    /// Reads a file of a skill on the server of the skill. Its content is what the entry says, or there is none.
+    /// Reads a file of a skill from the skill's server. Fails if the content differs from the entry.
     pub async fn read_skill_file(
         &self,
         skill: &RemoteSkill,
@@ -67,7 +67,8 @@ impl Router {
         Box::pin(server.read_skill_file(skill, path)).await
     }
 
-    /// Whether an id is that of a skill of a configured server, if there is such a skill.
+    /// Whether an id has the form of a skill id of a configured, enabled server; the skill need not
+    /// exist.
     pub fn is_skill_of_server(&self, id: &str) -> bool {
         split_skill_id(id).is_some_and(|(server, _)| self.skill_server(server).is_ok())
     }

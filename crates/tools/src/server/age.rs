@@ -1,7 +1,7 @@
 //! The age of a listing (S0.58).
 //!
-//! A server that announces changes is listed again when it does. Any other one is listed again when it is
-//! used and its listing is ten minutes old, or when a person asks for it.
+//! A server that announces changes is listed again when it does. Any other server is listed again when
+//! it is used and its listing is ten minutes old, or when a person asks for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,19 @@ use parking_lot::Mutex;
 use super::Server;
 use super::phase::relist;
 
-/// How old the listing of a server may be that announces no changes.
+/// The maximum age of a listing if the server does not announce changes.
 const OLDEST: SignedDuration = SignedDuration::from_mins(10);
 
-/// What is known of the age of a listing.
+/// The age of a server's listings.
 #[derive(Default)]
 pub(super) struct Age {
-    /// When the server was last asked for its tools by this process.
+    /// When this process last asked the server for its tools.
     asked_at: Mutex<Option<Timestamp>>,
     /// When the server last listed its skills.
     skills_at: Mutex<Option<Instant>>,
-    /// Whether the server says when its tools change.
+    /// Whether the server announces changes of its tools.
     announces: AtomicBool,
-    /// Held while tools are listed again, so that many callers need one listing.
+    /// Held while tools are listed again, so that concurrent callers share one listing.
     again: tokio::sync::Mutex<()>,
 }
 
@@ -43,7 +43,7 @@ impl Age {
         *self.skills_at.lock() = Some(Instant::now());
     }
 
-    /// Whether skills were listed by this process, and not longer ago than this.
+    /// Whether this process listed the skills within the last `ttl`.
     pub(super) fn has_fresh_skills(&self, ttl: Duration) -> bool {
         let listed_at = *self.skills_at.lock();
         listed_at.is_some_and(|at| at.elapsed() < ttl)
@@ -51,21 +51,21 @@ impl Age {
 
     fn is_old(&self, now: Timestamp) -> bool {
         let asked_at = *self.asked_at.lock();
-        // A clock that was set back is no reason to believe an old listing.
+        // Absolute, so that a clock that was set back does not keep an old listing valid.
         asked_at.is_some_and(|at| now.duration_since(at).abs() >= OLDEST)
     }
 }
 
 impl Server {
-    /// Whether the tools were listed by this process, but too long ago.
+    /// Whether this process listed the tools, but too long ago.
     pub(crate) fn is_stale(&self) -> bool {
         self.options.enabled
             && !self.age.announces.load(Ordering::Relaxed)
             && self.age.is_old((self.environment.now)())
     }
 
-    /// Makes sure that the tools are listed, and not too long ago. A server that is waiting to be
-    /// restarted is not waited for.
+    /// Lists the tools if they are not listed or too old. Does not wait for a server that is backing
+    /// off.
     pub(crate) async fn list_if_needed(self: &Arc<Self>) -> Result<(), Failure> {
         if !self.is_stale() {
             return self.ensure_now().await;
@@ -77,13 +77,13 @@ impl Server {
         Ok(())
     }
 
-    /// Lists the tools again, however old the listing is.
+    /// Lists the tools again, even if the listing is fresh.
     pub(crate) async fn list_again(self: &Arc<Self>) -> Result<(), Failure> {
         let _alone = self.age.again.lock().await;
         self.list_now().await
     }
 
-    /// Lists the tools again in the background if it is time, so that a call need not wait.
+    /// Lists the tools again in the background if needed, so that a call does not wait.
     pub(crate) fn list_soon(self: &Arc<Self>) {
         let server = self.clone();
         tokio::spawn(async move {
@@ -94,7 +94,7 @@ impl Server {
     }
 
     async fn list_now(self: &Arc<Self>) -> Result<(), Failure> {
-        // Before it is asked: one that does not answer is not asked over and over.
+        // Before the request, so that a server that does not respond is not asked over and over.
         self.age.mark((self.environment.now)());
         match self.ready() {
             Some(link) => {

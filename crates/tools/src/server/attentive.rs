@@ -1,5 +1,5 @@
-//! The HTTP client of a connection, which notices when the server no longer knows that connection: the messages that the
-//! server sends on its own, such as changes of resources, would otherwise stop without a word.
+//! An HTTP client that detects when the server has dropped the session: otherwise unsolicited messages
+//! of the server, such as changes of resources, would stop silently.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +15,14 @@ use super::authorized::AuthorizedClient;
 use super::capped::{Fault, Headers};
 use super::watch::Watch;
 
-/// The client. Clones belong to the same connection.
+/// The HTTP client of a connection. Clones belong to the same connection.
 #[derive(Clone)]
 pub(super) struct AttentiveClient {
     client: AuthorizedClient,
     watch: Arc<Watch>,
-    /// The connection has been opened: another `initialize` means a new session.
+    /// Whether the connection was opened before: another `initialize` means a new session.
     is_open: Arc<AtomicBool>,
-    /// The server has a stream for messages of its own; some have none.
+    /// Whether the server has a stream for unsolicited messages; some do not.
     has_stream: Arc<AtomicBool>,
 }
 

@@ -1,5 +1,5 @@
-//! The HTTP client with a token: each request carries the one there is, and is sent once more if the server
-//! refuses it and another one can be had without a person.
+//! An HTTP client that adds the access token. If the server rejects the token, the request is sent once
+//! more with a new token, provided that one can be obtained without a person.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use sse_stream::Sse;
 use super::access::Access;
 use super::capped::{CappedClient, Fault, Headers};
 
-/// The client.
+/// An HTTP client that adds the access token, if the server has one.
 #[derive(Clone)]
 pub(super) struct AuthorizedClient {
     client: CappedClient,

@@ -1,7 +1,7 @@
-//! One call of a tool of a server: admitted, sent, awaited, judged.
+//! One call of a server's tool: admission, sending, waiting, and judging the result.
 //!
-//! Not here: arguments and their check, which come before (`../router.rs`), and
-//! what an error of the connection means in words (`fault.rs`).
+//! Not here: preparing and checking arguments (`../router.rs`), and the failures of connection errors
+//! (`fault.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -74,7 +74,7 @@ impl Server {
         outcome
     }
 
-    /// The connection, if there is one.
+    /// Returns the connection if it is open.
     pub(super) fn ready(&self) -> Option<Arc<Link>> {
         match &*self.phase.borrow() {
             Phase::Ready(link) if !link.is_closed() => Some(link.clone()),
@@ -86,7 +86,7 @@ impl Server {
         }
     }
 
-    /// Waits for something before the call is sent: running out of time here has no effect outside.
+    /// Waits for a future before the call is sent: a timeout here has no effect outside.
     pub(super) async fn wait<T>(
         &self,
         limit: &Limit,
@@ -120,7 +120,7 @@ impl Server {
             }
             Ok(Err(error)) => {
                 pending.settle();
-                // The task that follows the connection knows why it ended, a moment later.
+                // Why the connection ended is recorded a moment later, by the task that follows it.
                 Err(self.judge(&error, sent, link))
             }
             Err(stop) => {
@@ -161,7 +161,7 @@ impl Server {
         Ok(answer)
     }
 
-    /// The failure behind an error, and what it means for the server.
+    /// Returns the failure for an error, and records its effect on the server.
     pub(super) fn judge(&self, error: &ServiceError, sent: &SentFlag, link: &Link) -> Failure {
         let fault = fault::classify_call(
             &self.name,
@@ -171,7 +171,7 @@ impl Server {
             self.max_reply_bytes,
         );
         match (fault.transport, link.is_closed()) {
-            // The task that follows the connection counts it once.
+            // The task that follows the connection counts this failure.
             (true, true) => {}
             (true, false) => self.breaker.lock().failed(Instant::now()),
             (false, _) => self.answered(),
@@ -182,7 +182,7 @@ impl Server {
         fault.failure
     }
 
-    /// A call that could not even be tried concerns everything that uses this server.
+    /// Adds the server as the outage to the failure of a call that could not even be attempted.
     pub(super) fn with_outage(&self, failure: Failure) -> Failure {
         if failure.blocked && failure.outage.is_none() {
             return failure.outage(Outage::Server(self.name.clone()));
@@ -190,7 +190,7 @@ impl Server {
         failure
     }
 
-    /// The server answered, whatever it said.
+    /// Records that the server answered, with any result.
     pub(super) fn answered(&self) {
         self.stats.losses.store(0, Ordering::Relaxed);
         self.breaker.lock().succeeded();
@@ -206,7 +206,7 @@ impl Server {
     }
 }
 
-/// A call that the circuit let through. If it ends without a verdict, the next one may try.
+/// A call that the circuit admitted. If it ends without a result, the next call may try.
 pub(super) struct Trial<'a>(&'a Server);
 
 impl<'a> Trial<'a> {
@@ -221,7 +221,7 @@ impl Drop for Trial<'_> {
     }
 }
 
-/// Counts a call while it is under way.
+/// Counts a call while it is in flight.
 pub(super) struct Flight<'a>(&'a AtomicUsize);
 
 impl<'a> Flight<'a> {

@@ -1,9 +1,8 @@
-//! An HTTP client for the protocol library that reads no answer without end.
+//! An HTTP client for the protocol library that limits the size of responses.
 //!
-//! The library's own client bounds events but not plain bodies, and turns some
-//! statuses into texts. This one bounds both, keeps the status, and answers a
-//! request whose reply is too large with an error of ours, so that only that
-//! call fails.
+//! The library's own client limits events but not plain bodies, and turns some statuses into texts.
+//! This client limits both, keeps the status, and answers a request whose reply is too large with
+//! deft's own error, so that only that call fails.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,16 +27,16 @@ use super::message::{self, ParsedMessage};
 
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
-/// How much of a refusal is read.
+/// The maximum number of bytes to read from an error response.
 const REFUSAL: usize = 64 * 1024;
 
-/// Why a request failed.
+/// The failure of a request.
 pub(super) type Fault = StreamableHttpError<reqwest::Error>;
 /// The headers of a request.
 pub(super) type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// The client.
+/// An HTTP client with a response limit of `most` bytes.
 #[derive(Clone)]
 pub(super) struct CappedClient {
     client: Client,
@@ -111,13 +110,13 @@ fn too_large(id: RequestId) -> ServerJsonRpcMessage {
     refused_reply(id, TOO_LARGE, "the reply is too large")
 }
 
-/// An answer that the server never gave in this form.
+/// Returns an error reply in place of one that cannot be passed on.
 fn refused_reply(id: RequestId, code: i32, reason: &'static str) -> ServerJsonRpcMessage {
     let error = ErrorData::new(ErrorCode(code), reason, None);
     ServerJsonRpcMessage::error(error, Some(id))
 }
 
-/// The body, unless it is longer than allowed.
+/// Reads the body; `None` if it is longer than `most` bytes.
 async fn read(mut answer: Response, most: usize) -> Result<Option<Vec<u8>>, Fault> {
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
@@ -129,7 +128,7 @@ async fn read(mut answer: Response, most: usize) -> Result<Option<Vec<u8>>, Faul
     Ok(Some(body))
 }
 
-/// What a status that is no success means.
+/// Converts a response with an error status.
 async fn refused(
     answer: Response,
     message: &ClientJsonRpcMessage,
@@ -159,7 +158,7 @@ async fn refused(
         Ok(_) | Err(_) => None,
     };
     if let Some(request) = probe(message).filter(|_| status.is_client_error() && !in_session) {
-        // A server of the older era does not know the probe; that is an answer too.
+        // A server of the older era does not know the probe; the rejection itself is the answer.
         let error = error.map_or_else(
             || {
                 ErrorData::new(
@@ -182,7 +181,7 @@ async fn refused(
     }
 }
 
-/// The id of a message that asks for the era of the server.
+/// Returns the id if the message is the probe for the server's era.
 fn probe(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
         JsonRpcMessage::Request(request) => {
@@ -194,11 +193,11 @@ fn probe(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// Reads events off a body.
+/// Reads server-sent events from a body.
 struct Reader {
     answer: Response,
     buffer: Vec<u8>,
-    /// How much of the buffer has been searched for the end of an event.
+    /// Number of buffered bytes already searched for the end of an event.
     searched: usize,
     most: usize,
     id: Option<RequestId>,
@@ -253,11 +252,11 @@ impl Reader {
         }
     }
 
-    /// The event in some lines. A reply that cannot be read becomes an error, because the library
-    /// would drop it without a word.
+    /// Parses one event. A reply that cannot be read becomes an error reply, because the library would
+    /// drop it silently.
     fn event(&self, block: &[u8]) -> Option<Sse> {
         let (mut event, data) = parse(block);
-        // One that says from where and when to go on, should the stream end: the library wants to know.
+        // The library needs `id` and `retry` to resume the stream, even without data.
         let place = |event: Sse| (event.id.is_some() || event.retry.is_some()).then_some(event);
         let Some(data) = data else {
             return place(event);
@@ -280,7 +279,7 @@ impl Reader {
         Some(event)
     }
 
-    /// The lines up to the next empty one.
+    /// Returns the lines up to the next empty line, if the buffer has one.
     fn block(&mut self) -> Option<Vec<u8>> {
         let from = self.searched.saturating_sub(3);
         let window = &self.buffer[from..];
@@ -304,7 +303,7 @@ impl Reader {
     }
 }
 
-/// An event and its data, as it was sent.
+/// Parses the fields of an event, and its data as bytes.
 fn parse(block: &[u8]) -> (Sse, Option<Vec<u8>>) {
     let (mut event, mut data): (Sse, Option<Vec<u8>>) = (Sse::default(), None);
     for line in block.split(|byte| *byte == b'\n') {

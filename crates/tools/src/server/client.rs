@@ -1,7 +1,7 @@
-//! Our side of a connection: who we are, and who answers requests of the server.
+//! The client side of a connection: deft's description, and the handlers for requests of the server.
 //!
-//! On the connection that deft uses for itself, the guard declines requests before they get to the protocol
-//! library (`guard.rs`). On a line for clients they go to the desk.
+//! On the connection that deft uses for itself, the guard declines requests before they reach the
+//! protocol library (`guard.rs`). On a line for clients they go to the desk.
 
 #![expect(deprecated, reason = "servers of older revisions ask for these")]
 
@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 
 use super::desk::Desk;
 
-/// A client with a name, and on lines for clients of deft with a desk.
+/// A client description, with a desk on lines for clients of deft.
 #[derive(Clone)]
 pub(super) struct Client {
     identity: ClientConfig,
@@ -46,7 +46,8 @@ fn unsupported() -> ErrorData {
     )
 }
 
-/// The library reads an answer before it knows what was asked.
+/// Converts the client's result to the expected type. The library parses a result before it knows what
+/// the request was.
 fn convert<T: DeserializeOwned>(result: ClientResult) -> Result<T, ErrorData> {
     let value = serde_json::to_value(result);
     value.and_then(serde_json::from_value).map_err(|problem| {

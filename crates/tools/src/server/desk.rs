@@ -1,6 +1,6 @@
-//! Where the messages of a line go that belong to a request of a client.
+//! Passes the messages of a line to the client whose request the line serves.
 //!
-//! A line serves one request at a time, so that whatever a server sends on it belongs to that request.
+//! A line serves one request at a time, so every message on it belongs to that request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,15 +16,15 @@ use tokio::sync::{mpsc, oneshot};
 use crate::redact::Redaction;
 use crate::relay::RelayMessage;
 
-/// Progress of requests that were cancelled, as far back as it matters.
+/// The maximum number of cancelled requests whose progress messages are dropped.
 const MOST_STALE: usize = 16;
 
 /// The receiver of messages of one line.
 pub(super) struct Desk {
     owner: Mutex<Option<mpsc::Sender<RelayMessage>>>,
-    /// Questions that the client has not answered.
+    /// Number of questions that the client has not answered yet.
     open: AtomicUsize,
-    /// Tokens of requests that were given up.
+    /// Progress tokens of cancelled requests.
     stale: Mutex<Vec<ProgressToken>>,
     redaction: Arc<ArcSwap<Redaction>>,
 }
@@ -39,18 +39,18 @@ impl Desk {
         })
     }
 
-    /// Messages go to this request until the claim is dropped.
+    /// Sends messages to `owner` until the claim is dropped.
     pub(super) fn claim(self: &Arc<Self>, owner: mpsc::Sender<RelayMessage>) -> Claim {
         *self.owner.lock() = Some(owner);
         Claim(self.clone())
     }
 
-    /// Whether the server waits for the client.
+    /// Whether the server waits for an answer of the client.
     pub(super) fn is_asking(&self) -> bool {
         self.open.load(Ordering::SeqCst) > 0
     }
 
-    /// Forgets a request: what still comes for it is dropped.
+    /// Marks a request as cancelled: further progress messages for it are dropped.
     pub(super) fn give_up(&self, token: ProgressToken) {
         let mut stale = self.stale.lock();
         if stale.len() >= MOST_STALE {
@@ -59,7 +59,7 @@ impl Desk {
         stale.push(token);
     }
 
-    /// Hands a notification on, in the order in which the server sent it.
+    /// Passes a notification on, in the server's order.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "`rmcp` has many kinds of messages and may add more"
@@ -78,12 +78,12 @@ impl Desk {
             _ => return,
         };
         if let (Some(owner), Some(message)) = (&*self.owner.lock(), message) {
-            // A client that does not keep up loses messages; the server is not held up.
+            // A slow client loses messages; the server is not blocked.
             drop(owner.try_send(message));
         }
     }
 
-    /// Asks the client behind the request.
+    /// Passes a request of the server to the client and returns its answer.
     pub(super) async fn ask(&self, request: ServerRequest) -> Result<ClientResult, ErrorData> {
         let gone = || ErrorData::internal_error("there is no client to ask", None);
         let owner = self.owner.lock().clone().ok_or_else(gone)?;
@@ -96,13 +96,13 @@ impl Desk {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// The same without any secret.
+    /// Removes secrets from a message.
     fn redacted<T: Serialize + DeserializeOwned>(&self, message: T) -> Option<T> {
         redact(message, &self.redaction.load())
     }
 }
 
-/// A message without any secret; none if a secret stands where a word of the protocol belongs.
+/// Removes secrets from a message; `None` if a secret occurs where the protocol requires a fixed word.
 pub(super) fn redact<T: Serialize + DeserializeOwned>(
     message: T,
     redaction: &Redaction,
@@ -114,7 +114,7 @@ pub(super) fn redact<T: Serialize + DeserializeOwned>(
     serde_json::from_value(redaction.value(value)).ok()
 }
 
-/// The right to the messages of a line.
+/// The exclusive right to receive the messages of a line.
 pub(super) struct Claim(Arc<Desk>);
 
 impl Drop for Claim {

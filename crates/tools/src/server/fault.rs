@@ -1,7 +1,7 @@
-//! Errors of the protocol library as failures.
+//! Converts errors of the protocol library to failures.
 //!
-//! Whether a call may have taken effect is decided here: only what was handed
-//! to the operating system can have, and what a server answered is certain.
+//! Also decides whether a call may have taken effect: only if it was passed to the operating system. If
+//! the server answered, the outcome is certain.
 
 use std::time::Duration;
 
@@ -21,22 +21,22 @@ use crate::redact::Redaction;
 use crate::tool::DisabledTool;
 use crate::transport::transport;
 
-/// Our own code for a reply that was too large to be read.
+/// deft's error code for a reply that is too large to read.
 pub(super) const TOO_LARGE: i32 = -39_901;
-/// Our own code for a reply that was no message.
+/// deft's error code for a reply that is not a valid message.
 pub(super) const MALFORMED: i32 = -39_902;
 
-/// How much of an error of an authorization server is repeated.
+/// The maximum length of an authorization server's error in a message, in characters.
 const MOST_REASON: usize = 300;
 
-/// What became of a call, as far as the connection is concerned.
+/// The failure of a call, and whether the connection caused it.
 pub(super) struct Fault {
     pub(super) failure: Failure,
     /// Whether the connection is at fault, as opposed to the tool.
     pub(super) transport: bool,
 }
 
-/// The failure of a call.
+/// Classifies the failure of a call.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of errors and may add more"
@@ -79,7 +79,7 @@ pub(super) fn classify_call(
     }
 }
 
-/// Whether an error is one that the transport made up, and not the server's.
+/// Whether the transport created this error, as opposed to the server.
 pub(super) fn is_own(error: &ErrorData) -> bool {
     matches!(error.code.0, TOO_LARGE | MALFORMED)
 }
@@ -102,7 +102,7 @@ fn answered(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
     }
 }
 
-/// The tool did its work; what it said about it could not be read.
+/// The tool did its work, but its reply could not be read.
 pub(super) fn too_large(server: &str, max_reply_bytes: usize) -> Failure {
     Failure::new(
         FailureClass::Limit,
@@ -121,7 +121,7 @@ pub(super) fn malformed(server: &str, reason: &str) -> Failure {
     .in_doubt()
 }
 
-/// The failure of a call whose connection broke.
+/// Returns the failure of a call whose connection was lost.
 pub(super) fn lost(server: &str, sent: bool, watch: &Watch) -> Failure {
     let failure = Failure::new(
         FailureClass::Network,
@@ -143,13 +143,13 @@ fn with_last_words(reason: String, watch: &Watch) -> String {
     }
 }
 
-/// The failure of a message that could not be sent.
+/// Classifies the failure to send a message.
 fn classify_transport(server: &str, error: &DynamicTransportError) -> Failure {
     let name = |reason: &str| format!("the server `{server}` cannot be reached: {reason}");
     if let Some(error) = error.error.downcast_ref::<HttpError>() {
         return classify_http(server, error);
     }
-    // The server has not read a line that could not be written whole.
+    // The message was not written completely, so the server has not read it.
     Failure::new(FailureClass::Network, name(&error.error.to_string()))
 }
 
@@ -203,7 +203,7 @@ fn classify_http(server: &str, error: &HttpError) -> Failure {
     }
 }
 
-/// The server wants a token, or another one than it got.
+/// The server requires a token, or rejected the one it got.
 fn signed_out(server: &str) -> Failure {
     Failure::new(
         FailureClass::Auth,
@@ -214,7 +214,7 @@ fn signed_out(server: &str) -> Failure {
     ))
 }
 
-/// The server wants a token that allows more.
+/// The server requires a token with another scope.
 fn missing_scope(server: &str, challenge: &str, refused: Failure) -> Failure {
     let Ok(anywhere) = reqwest::Url::parse("http://localhost") else {
         return refused;
@@ -264,7 +264,7 @@ fn classify_request(server: &str, error: &reqwest::Error) -> Failure {
     }
 }
 
-/// The failure of a start.
+/// Classifies the failure of a start.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of errors and may add more"
@@ -306,13 +306,13 @@ pub(super) fn classify_start(
     }
 }
 
-/// Errors of the library can quote whole messages. Secrets go first: half of one would no longer
-/// be found.
+/// Shortens an error of the library, which can quote whole messages. Secrets are removed first: a
+/// truncated secret would not be found.
 fn brief(text: &str, redaction: &Redaction) -> String {
     redaction.text(text).chars().take(300).collect()
 }
 
-/// The failure of a start that took too long.
+/// Returns the failure of a start that timed out.
 pub(super) fn slow_start(server: &str, allowed: &str, watch: &Watch) -> Failure {
     Failure::new(
         FailureClass::Network,
@@ -325,7 +325,7 @@ pub(super) fn slow_start(server: &str, allowed: &str, watch: &Watch) -> Failure 
     .blocked()
 }
 
-/// The failure of a call to a server whose circuit is open.
+/// Returns the failure of a call to a server whose circuit is open.
 pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> Failure {
     let because = last
         .map(|last| format!(" (last: {last})"))
@@ -352,7 +352,7 @@ pub(super) fn disabled(server: &str) -> Failure {
     .blocked()
 }
 
-/// The failure of a call of a tool that cannot be used.
+/// Returns the failure of a call of a disabled tool.
 pub(super) fn disabled_tool(server: &str, tool: &DisabledTool) -> Failure {
     let DisabledTool { name, reason } = tool;
     Failure::new(
@@ -371,7 +371,7 @@ pub(super) fn closed(server: &str) -> Failure {
     .blocked()
 }
 
-/// The failure of a call whose tool was known from an earlier time.
+/// Returns the failure of a call whose tool the server no longer lists.
 pub(super) fn removed_tool(server: &str, tool: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
@@ -389,7 +389,7 @@ pub(super) fn unusable(server: &str, problem: &str) -> Failure {
     .blocked()
 }
 
-/// The server wants something of a person, and there is none.
+/// The server asks for input from a person in the middle of a call, which nothing here can answer.
 pub(super) fn asks_back(server: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,

@@ -1,9 +1,8 @@
-//! A transport around a transport that keeps a server from doing harm.
+//! A transport wrapper that protects deft from faulty servers.
 //!
-//! It drops notifications that no call waits for and hands those of a line for clients to its desk, declines requests
-//! of the server itself so that the protocol library neither logs nor queues them, answers a
-//! probe that a server is silent about or does not understand, and marks
-//! requests as sent.
+//! It drops notifications that no call waits for and passes those of a line for clients to its desk;
+//! declines requests of the server itself, so that the protocol library neither logs nor queues them;
+//! answers a probe that the server ignores or does not understand; and marks requests as sent.
 
 use std::time::Duration;
 
@@ -24,10 +23,10 @@ use super::traffic::{Excess, Traffic};
 use super::watch::{SentFlag, Watch};
 use crate::relay::News;
 
-/// How long a server may be silent about `server/discover` before it is taken
-/// for one that only knows `initialize`. The library would wait ten seconds.
+/// How long a server may leave `server/discover` unanswered before it is treated as one that only knows
+/// `initialize`. The library would wait ten seconds.
 const PROBE: Duration = Duration::from_secs(5);
-/// Notifications in a row, with no answer among them, that are a flood.
+/// The number of consecutive unsolicited messages, with no answer among them, that counts as a flood.
 const FLOOD: usize = 200_000;
 
 /// The guarded transport.
@@ -35,18 +34,18 @@ pub(super) struct Guard<T> {
     inner: T,
     server: String,
     watch: Arc<Watch>,
-    /// Whether silence about the probe means anything: not if the server is
-    /// known to be of the modern era, and only slow.
+    /// Whether to time out the probe: not for a server that is known to be of the modern era, and only
+    /// slow.
     probing: bool,
-    /// The probe that has not been answered, and until when it may be.
+    /// The unanswered probe and its deadline.
     probe: Option<(RequestId, Instant)>,
-    /// A probe that was answered for the server; its own answer comes too late.
+    /// A probe that was answered on the server's behalf; the server's own answer is dropped.
     settled: Option<RequestId>,
     noise: usize,
     traffic: Traffic,
-    /// Answers of ours that the server has not read.
+    /// Number of answers that the server has not read.
     unread: Arc<AtomicUsize>,
-    /// Who gets what belongs to the request of a client.
+    /// Receives messages that belong to the request of a client.
     desk: Option<Arc<Desk>>,
 }
 
@@ -66,12 +65,12 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         }
     }
 
-    /// The same for a line that serves clients.
+    /// Sets the desk of a line that serves clients.
     pub(super) fn with_desk(self, desk: Option<Arc<Desk>>) -> Self {
         Self { desk, ..self }
     }
 
-    /// Whether a message is handed on or dropped.
+    /// Returns the message if it is to be passed on; `None` if it was handled or dropped.
     fn sift(
         &mut self,
         message: RxJsonRpcMessage<RoleClient>,
@@ -100,7 +99,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
             JsonRpcMessage::Response(response) => {
                 self.noise = 0;
                 let id = response.id.clone();
-                // Some servers answer `{}` to whatever they do not know.
+                // Some servers answer `{}` to unknown requests.
                 let knows = matches!(response.result, ServerResult::DiscoverResult(_));
                 if self.is_probe(&id) && !knows {
                     self.probe = None;
@@ -118,7 +117,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         }
     }
 
-    /// Takes note of a notification; tells whether the protocol library needs it too.
+    /// Handles a notification; returns whether the protocol library needs it too.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "`rmcp` has many kinds of messages and may add more"
@@ -147,8 +146,8 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         false
     }
 
-    /// Answers a request of the server. There is no model and no person behind the router, so
-    /// only a sign of life is given.
+    /// Declines a request of the server, and answers a ping. No model and no person is behind the
+    /// router, so nothing else can be answered.
     fn decline(&mut self, id: RequestId, is_ping: bool) {
         if !self.traffic.request(self.unread.load(Ordering::Relaxed)) {
             return;
@@ -161,9 +160,9 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         };
         let (sending, unread) = (self.inner.send(answer), self.unread.clone());
         unread.fetch_add(1, Ordering::Relaxed);
-        // Not awaited here: a server that does not read must not keep us from reading.
+        // Not awaited here: a server that does not read must not keep deft from reading.
         tokio::spawn(async move {
-            // A connection that is gone needs no answer.
+            // A closed connection needs no answer.
             drop(sending.await);
             unread.fetch_sub(1, Ordering::Relaxed);
         });
@@ -196,7 +195,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         self.probe.as_ref().is_some_and(|(probe, _)| probe == id)
     }
 
-    /// The answer that a server would give if it followed the rules.
+    /// Answers the probe as a server that follows the protocol would.
     fn settle(&mut self, id: RequestId) -> RxJsonRpcMessage<RoleClient> {
         self.settled = Some(id.clone());
         let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer", None);

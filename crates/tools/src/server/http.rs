@@ -1,4 +1,4 @@
-//! A server that is an address and speaks streamable HTTP.
+//! The transport to a server at a URL, over streamable HTTP.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::capped::CappedClient;
 use super::resolved::ResolvedOptions;
 use super::watch::Watch;
 
-/// Room for everything in a message that is not the reply itself.
+/// Room for the parts of a message around the reply itself, in bytes.
 const ENVELOPE: usize = 64 * 1024;
 
-/// The transport to a server at a URL.
+/// Creates the transport to a server at a URL.
 pub(super) fn transport(
     server: &Server,
     url: &str,
@@ -31,7 +31,7 @@ pub(super) fn transport(
     let most = server.max_reply_bytes + ENVELOPE;
     let client = deft_http::client()
         .connect_timeout(Duration::from_secs(10).min(options.startup_timeout))
-        // Headers are meant for this host; a path may be corrected, nothing else.
+        // Headers must reach only this host, so only redirects within the same origin are followed.
         .redirect(Policy::custom(|attempt| {
             let same = attempt
                 .previous()

@@ -1,25 +1,25 @@
-//! Lines from a server's output, none longer than allowed.
+//! Reads lines of limited length from a server's output.
 //!
-//! A line that is too long is read to its end but not kept; only its first and
-//! last bytes are, because one of them holds the id of the call it answers.
+//! Only the first and last bytes of an overlong line are kept, because one of them contains the id of
+//! the request that it answers.
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// How much of each end of an overlong line is kept.
+/// The number of bytes kept from each end of an overlong line.
 const EDGE: usize = 512;
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line, to be had from [`Lines::line`].
+    /// A line; [`Lines::line`] returns it.
     Whole,
-    /// A line that was too long.
+    /// A line over the limit.
     Overlong(Overlong),
-    /// The other side has closed its output.
+    /// The end of the output.
     End,
 }
 
-/// What is left of a line that was too long.
+/// The kept parts of a line over the limit.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Overlong {
     pub(super) bytes: usize,
@@ -38,9 +38,9 @@ impl Overlong {
         self.tail.drain(..excess);
     }
 
-    /// The number of the call that the line answers, if it can be made out.
+    /// Returns the id of the request that the line answers, if it can be found.
     ///
-    /// The key may stand in front of the result or behind it.
+    /// The key may come before or after the result.
     pub(super) fn id(&self) -> Option<i64> {
         let head = String::from_utf8_lossy(&self.head);
         let tail = String::from_utf8_lossy(&self.tail);
@@ -56,7 +56,7 @@ impl Overlong {
 }
 
 impl Overlong {
-    /// Whether it claims to be a reply, as far as its ends say.
+    /// Whether the kept parts look like a reply.
     pub(super) fn is_reply(&self) -> bool {
         let head = String::from_utf8_lossy(&self.head);
         let tail = String::from_utf8_lossy(&self.tail);
@@ -67,7 +67,7 @@ impl Overlong {
     }
 }
 
-/// The number behind the key that starts at `at`, and what follows it.
+/// Returns the number after the key that starts at `at`, and the text that follows it.
 fn id_after(text: &str, at: usize) -> Option<(i64, &str)> {
     let rest = text[at..]
         .strip_prefix("\"id\"")?
@@ -80,14 +80,14 @@ fn id_after(text: &str, at: usize) -> Option<(i64, &str)> {
     Some((rest[..digits].parse().ok()?, &rest[digits..]))
 }
 
-/// The number of an `id` key after which the object only ends.
+/// Returns the number of an `id` key at the end of the object.
 fn id_at_end(text: &str) -> Option<i64> {
     let (id, rest) = id_after(text, text.rfind("\"id\"")?)?;
     let rest: String = rest.split_whitespace().collect();
     matches!(rest.as_str(), "}" | ",\"jsonrpc\":\"2.0\"}").then_some(id)
 }
 
-/// Reads lines up to a length.
+/// Reads lines up to a maximum length.
 pub(super) struct Lines<R> {
     read: BufReader<R>,
     longest: usize,
@@ -107,18 +107,17 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The line that was read last, without its end.
+    /// Returns the last line, without its line break.
     pub(super) fn line(&self) -> &[u8] {
         self.line.trim_ascii_end()
     }
 
-    /// Reads on to the end of the line. Nothing is lost when the future is
-    /// dropped: what has been read so far stays here.
+    /// Reads to the end of the line. Cancel-safe: bytes that were already read stay buffered here.
     pub(super) async fn next(&mut self) -> Line {
         if self.done {
             self.done = false;
             self.line.clear();
-            // One large reply must not hold its memory for ever.
+            // One large reply must not keep its memory forever.
             self.line.shrink_to(64 * 1024);
         }
         loop {

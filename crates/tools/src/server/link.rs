@@ -1,8 +1,7 @@
-//! A live connection to a server: opening it in the right era of the protocol,
-//! listing tools, and sending one call.
+//! A live connection to a server: opens it in the right protocol era and sends requests.
 //!
-//! Not here: when to connect (`phase.rs`), how long a call may take and what
-//! its failure means for the server (`mod.rs`).
+//! Not here: when to connect (`phase.rs`), timeouts of calls and the effect of failures on the server
+//! (`call.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,28 +32,28 @@ use crate::call::CallMark;
 use crate::catalog::Era;
 use crate::options::Reach;
 
-/// The key under which a server finds the idempotency key of a call.
+/// The metadata key for the idempotency key of a call.
 const KEY: &str = "deft/idempotencyKey";
 
-/// How long the error output of a dead process may take to be read.
+/// How long to wait for the remaining stderr output of a dead process.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
 pub(super) type Service = RunningService<RoleClient, Client>;
 
-/// A connection that is open, or was.
+/// A connection to a server, open or closed.
 pub(super) struct Link {
     pub(super) peer: Peer<RoleClient>,
     pub(super) watch: Arc<Watch>,
-    /// Ends the connection.
+    /// Closes the connection.
     pub(super) close: CancellationToken,
-    /// The connection has ended and its process is gone.
+    /// Cancelled when the connection has ended and its process is gone.
     pub(super) ended: CancellationToken,
-    /// Whether we ended it ourselves.
+    /// Whether deft ended the connection.
     pub(super) wanted: AtomicBool,
 }
 
 impl Link {
-    /// Connects, in the era that is known to work or else in whichever does.
+    /// Connects, in the known era or else in whichever works.
     pub(super) async fn open(
         server: &Server,
         known: Option<Era>,
@@ -67,15 +66,15 @@ impl Link {
             Ok(opened) => return Ok(opened),
             Err(error) => error,
         };
-        // The era was wrong, or a server was slow to say that it is a modern one.
+        // The era was wrong, or a modern server was slow to answer the probe.
         let second = match (known, &error) {
             (Some(_), _) => None,
-            // It knows how to say which revisions it has, and none of them is modern.
+            // The server listed its protocol versions, and none is modern.
             (None, ClientInitializeError::NoCompatibleProtocolVersion { .. }) => Some(Era::Legacy),
             (None, _) => Some(Era::Modern),
         };
         if !is_about_era(&error) {
-            // A process that has just died may still have last words on their way.
+            // The stderr output of a process that has just died may not be read yet.
             tokio::time::sleep(LAST_WORDS).await;
             return Err(fault::classify_start(
                 &server.name,
@@ -88,7 +87,7 @@ impl Link {
         again.map_err(|_| fault::classify_start(&server.name, &error, &watch, &given.redaction))
     }
 
-    /// Connects once more to a server whose era is known, on behalf of clients.
+    /// Opens a further connection on behalf of clients, to a server whose era is known.
     pub(super) async fn open_line(
         server: &Server,
         era: Era,
@@ -105,25 +104,25 @@ impl Link {
         self.watch.lost.is_cancelled() || self.peer.is_transport_closed()
     }
 
-    /// What the server said about itself.
+    /// Returns the server's description of itself.
     pub(super) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.peer.peer_info()
     }
 
-    /// Ends the connection on purpose.
+    /// Closes the connection on purpose.
     pub(super) fn end(&self) {
         self.wanted.store(true, Ordering::SeqCst);
         self.close.cancel();
     }
 
-    /// Ends a connection that has become useless. Another one is opened after a while.
+    /// Ends a connection that has become useless. A new one is opened later.
     pub(super) fn lose(&self, reason: &str) {
         self.watch.end(reason);
         self.watch.lost.cancel();
         self.close.cancel();
     }
 
-    /// Hands a call over to the connection.
+    /// Sends a call without waiting for its answer.
     pub(super) async fn send(
         &self,
         tool: &str,
@@ -141,7 +140,7 @@ impl Link {
         self.send_any(request, None).await
     }
 
-    /// Hands any request over to the connection.
+    /// Sends any request without waiting for its answer.
     pub(super) async fn send_any(
         &self,
         request: ClientRequest,
@@ -161,7 +160,8 @@ impl Link {
     }
 }
 
-/// The key and the trace context of a call. The protocol reserves the names of the latter.
+/// Returns the metadata with the idempotency key and trace context of a call. The protocol reserves the
+/// names of the trace fields.
 fn meta(mark: CallMark<'_>) -> Option<MetaObject> {
     let mut meta = MetaObject::new();
     if !mark.key.is_empty() {
@@ -177,8 +177,7 @@ fn meta(mark: CallMark<'_>) -> Option<MetaObject> {
     (!meta.0.is_empty()).then_some(meta)
 }
 
-/// A call under way. When it is dropped before it is answered, the server is
-/// told that the caller has left.
+/// A call in flight. If it is dropped before it is answered, the server gets a cancellation.
 pub(super) struct PendingCall<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
@@ -186,7 +185,7 @@ pub(super) struct PendingCall<'a> {
 }
 
 impl PendingCall<'_> {
-    /// The answer has come, or can no longer come.
+    /// Marks the call as over: its answer has arrived, or cannot arrive any more.
     pub(super) fn settle(mut self) {
         self.id = None;
     }
@@ -202,24 +201,24 @@ impl Drop for PendingCall<'_> {
         runtime.spawn(async move {
             let reason = Some("the caller no longer waits for the answer".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
-            // A connection that is gone needs no cancelling.
+            // A closed connection needs no cancellation.
             drop(peer.notify_cancelled(params).await);
         });
     }
 }
 
-/// On whose behalf a connection is made.
+/// The party on whose behalf a connection is made: deft itself, or clients of deft.
 #[derive(Default)]
 pub(super) struct Party {
-    /// What the server may ask for.
+    /// The client capabilities to declare to the server.
     pub(super) capabilities: ClientCapabilities,
-    /// Who gets what it asks for; none if it may ask for nothing.
+    /// Receives the server's requests; `None` if all are declined.
     pub(super) desk: Option<Arc<Desk>>,
 }
 
 type OpenResult = Result<(Link, Service), ClientInitializeError>;
 
-/// One try. The outer failure is one that another era would not mend.
+/// Tries to connect once. The outer failure is one that another era would not fix.
 async fn attempt(
     server: &Server,
     era: Option<Era>,
@@ -266,8 +265,8 @@ where
     Ok((link, service))
 }
 
-/// A silent server costs the probe once: the outcome is remembered, and stored
-/// with the catalog.
+/// Returns the handshake for an era. Probing a silent server costs time only once: the outcome is
+/// remembered, and stored with the catalog.
 fn mode(era: Option<Era>) -> ClientLifecycleMode {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     match era {
@@ -280,8 +279,8 @@ fn mode(era: Option<Era>) -> ClientLifecycleMode {
     }
 }
 
-/// What deft offers as a client: for itself no sampling, no elicitation and no roots, because a server cannot ask
-/// anyone here; for a client of its own what that one offers.
+/// Returns deft's client description. For itself deft offers no sampling, no elicitation and no roots,
+/// because nothing behind it could answer; for a client it offers what that client offers.
 fn identity(capabilities: ClientCapabilities) -> ClientConfig {
     let implementation = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
     let mut config = ClientConfig::new(capabilities, implementation);
@@ -289,7 +288,7 @@ fn identity(capabilities: ClientCapabilities) -> ClientConfig {
     config
 }
 
-/// Whether a start failed in a way that the other era might mend.
+/// Whether a failed start might succeed in the other era.
 fn is_about_era(error: &ClientInitializeError) -> bool {
     matches!(
         error,

@@ -1,6 +1,6 @@
-//! The tools of a server, asked for page by page.
+//! Lists the tools of a server, page by page.
 //!
-//! Not here: which of them are taken (`vet.rs`).
+//! Not here: which tools are usable (`vet.rs`).
 
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{PeerRequestOptions, ServiceError};
@@ -11,13 +11,13 @@ use super::vet::{ListedTool, VettedListing};
 use super::{Server, skills};
 use crate::catalog::{Catalog, Era};
 
-/// The most pages, and the most tools, that a server may list.
+/// The maximum number of pages and of tools that a server may list.
 const MOST_PAGES: usize = 200;
 const MOST_TOOLS: usize = 10_000;
-/// The longest name of a server that is kept.
+/// The maximum length of a server's name for itself, in characters.
 const MOST_NAME: usize = 200;
 
-/// Asks for the tools of a server.
+/// Lists the tools and skills of a server.
 pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, ServiceError> {
     let info = link.info();
     let has_tools = info
@@ -57,7 +57,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
     })
 }
 
-/// What a server calls itself, on one line and not longer than people read.
+/// Shortens a server's name for itself to one line of at most `MOST_NAME` characters.
 fn shortened(name: &str) -> String {
     let line = name.replace(char::is_control, " ");
     line.chars().take(MOST_NAME).collect()
@@ -68,7 +68,7 @@ async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing,
     for _ in 0..MOST_PAGES {
         let (page, next) = page(link, cursor.clone()).await?;
         let room = MOST_TOOLS - vetting.count();
-        // Schemas are compiled, which would hold up everything else on this thread.
+        // Adding a tool compiles its schema, which would block other tasks on this thread.
         let work = tokio::task::spawn_blocking(move || {
             page.into_iter()
                 .take(room)
@@ -77,7 +77,7 @@ async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing,
         });
         vetting = work.await.map_err(|_| ServiceError::UnexpectedResponse)?;
         let full = vetting.is_full() || vetting.count() >= MOST_TOOLS;
-        // A server that hands out the same cursor again would go round in circles.
+        // A server that repeats its cursor would cause an endless loop.
         if next.is_none() || next == cursor || full {
             break;
         }
@@ -95,7 +95,7 @@ async fn page(
     cursor: Option<String>,
 ) -> Result<(Vec<ListedTool>, Option<String>), ServiceError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-    // Not through the library's `list_tools`, which may answer from a cache.
+    // The library's `list_tools` may answer from a cache.
     let request = ListToolsRequest {
         method: rmcp::model::ListToolsRequestMethod,
         params,
@@ -117,7 +117,7 @@ async fn page(
     }
 }
 
-/// A page with a broken tool in it still has the others.
+/// Parses a page tool by tool, so that a broken tool does not hide the others.
 fn lenient(page: &Value) -> Option<(Vec<ListedTool>, Option<String>)> {
     let tools = page.get("tools")?.as_array()?;
     let cursor = page.get("nextCursor").and_then(Value::as_str);

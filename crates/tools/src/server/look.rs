@@ -1,4 +1,4 @@
-//! Looking at a server from outside: its health, a probe, a sign of life, its end.
+//! Health, probing, liveness checks and shutdown of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use super::phase::Phase;
 use super::{Server, listing};
 use crate::health::{Health, Probe, ServerState};
 
-/// How long a server that was silent on a call may be silent on a listing too.
+/// The timeout of the liveness check after a call has timed out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 impl Server {
@@ -56,7 +56,7 @@ impl Server {
         }
     }
 
-    /// Connects if need be, lists the tools and measures both.
+    /// Connects if needed, lists the tools and measures both.
     pub(crate) async fn probe(self: &Arc<Self>) -> Probe {
         let mut probe = Probe {
             server: self.name.clone(),
@@ -69,7 +69,7 @@ impl Server {
             error: None,
             hint: None,
         };
-        // A person wants to know now, whatever happened before.
+        // A person asked for the probe, so it does not wait for the backoff.
         self.forget_failure();
         let started = Instant::now();
         let was_ready = self.ready().is_some();
@@ -101,10 +101,9 @@ impl Server {
         probe
     }
 
-    /// After a call that ran out of time: a server that does not answer anything
-    /// at all is ended, so that the next call starts it anew. Not while another
-    /// call is under way, which may be a long one on a server that does one
-    /// thing at a time.
+    /// Checks whether the server still responds after a call has timed out. A server that does not
+    /// respond at all is killed, so that the next call starts it again. Not while another call is in
+    /// flight: it may be a long one on a server that handles one call at a time.
     pub(super) fn look_for_life(self: &Arc<Self>, link: &Arc<Link>) {
         let (server, link) = (Arc::downgrade(self), link.clone());
         tokio::spawn(async move {
@@ -121,7 +120,7 @@ impl Server {
         });
     }
 
-    /// Ends the connection for good and waits for the process to go.
+    /// Closes the connection for good and waits for the process to exit.
     pub(crate) async fn shutdown(&self) {
         let before = self.phase.send_replace(Phase::Closed);
         self.lines.close();

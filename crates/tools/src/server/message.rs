@@ -1,5 +1,4 @@
-//! Bytes of a server as a message of the protocol, or as what can be said of
-//! them when they are none.
+//! Parses bytes from a server as a protocol message, or classifies what cannot be parsed.
 //!
 //! Not here: which call fails because of it (`stdio.rs`, `capped.rs`).
 
@@ -8,16 +7,16 @@ use serde_json::Value;
 
 use super::raw::{self, Problem};
 
-/// What some bytes are.
+/// The result of parsing bytes from a server.
 pub(super) enum ParsedMessage {
     Message(Box<ServerJsonRpcMessage>),
-    /// A reply that cannot be read; the number of its call, if that can be made out.
+    /// A reply that cannot be read, with the request id that it answers, if that can be found.
     BadReply(Problem, Option<i64>),
-    /// Something else, such as a line for a log.
+    /// Anything else, such as a log line.
     Noise,
 }
 
-/// Reads one message.
+/// Parses one message.
 pub(super) fn read(bytes: &[u8]) -> ParsedMessage {
     let plain = skills_reply(bytes);
     if let Ok(message) = serde_json::from_slice(plain.as_deref().unwrap_or(bytes)) {
@@ -36,8 +35,9 @@ pub(super) fn read(bytes: &[u8]) -> ParsedMessage {
     }
 }
 
-/// A reply about skills without its `_meta`: with it the protocol library would take the reply for the result of a
-/// tool, and drop the skills. None for everything else, at the price of a search.
+/// Returns a reply about skills without its `_meta`, because with `_meta` the protocol library would
+/// parse it as a tool result and drop the skills. Returns `None` for every other message; that check
+/// costs one search.
 pub(super) fn skills_reply(bytes: &[u8]) -> Option<Vec<u8>> {
     let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
     if !has(b"\"_meta\"") || !(has(b"\"skills\"") || has(b"\"skill\"")) {
@@ -54,7 +54,7 @@ pub(super) fn skills_reply(bytes: &[u8]) -> Option<Vec<u8>> {
     serde_json::to_vec(&message).ok()
 }
 
-/// A list of tools of which only a part cannot be read: one bad tool must not hide the others.
+/// Parses a list of tools of which only a part is invalid: one bad tool must not hide the others.
 fn listing(bytes: &[u8], problem: Problem) -> Option<ServerJsonRpcMessage> {
     match problem {
         Problem::TooDeep | Problem::NotUtf8 => {}

@@ -1,8 +1,8 @@
-//! One MCP server and what is known of it.
+//! One MCP server: its state, known tools and statistics.
 //!
-//! Not here: calls of its tools (`call.rs`), requests of clients of deft (`relay.rs`), the life of its connection (`phase.rs`), the connection itself
-//! (`link.rs`), and what the words of the protocol mean to us (`fault.rs`,
-//! `listing.rs`, `../reply.rs`).
+//! Not here: calls of its tools (`call.rs`), requests of clients of deft (`relay.rs`), the phases of
+//! its connection (`phase.rs`), the connection itself (`link.rs`), and the conversion of protocol data
+//! (`fault.rs`, `listing.rs`, `../reply.rs`).
 
 mod access;
 mod age;
@@ -62,20 +62,20 @@ use phase::Phase;
 use pool::Pool;
 use subscriptions::Subscriptions;
 
-/// How much of a failure is remembered.
+/// The maximum length of a remembered failure, in characters.
 const MOST_REMEMBERED: usize = 1000;
-/// How many disabled tools are named in the log.
+/// The maximum number of disabled tools to name in the log.
 const MOST_REPORTED: usize = 10;
 
-/// What a server tells the router, and asks it.
+/// Callbacks from a server to the router.
 pub(crate) struct Hooks {
-    /// Told when the tools have changed.
+    /// Called when the tools have changed.
     pub(crate) changed: Box<dyn Fn() + Send + Sync>,
-    /// The secrets that no tool may repeat, whichever server was given them.
+    /// Returns the secrets that no tool may repeat, from all servers and settings.
     pub(crate) withheld: Box<dyn Fn() -> Arc<Redaction> + Send + Sync>,
-    /// Told the tokens that no tool may repeat.
+    /// Receives new tokens, which no tool may repeat.
     pub(crate) learned: Box<dyn Fn(&Redaction) + Send + Sync>,
-    /// Told what clients of deft should know.
+    /// Receives changes to announce to clients of deft.
     pub(crate) news: Box<dyn Fn(News) + Send + Sync>,
 }
 
@@ -86,14 +86,14 @@ pub(crate) struct Server {
     max_reply_bytes: usize,
     environment: Environment,
     hooks: Arc<Hooks>,
-    /// The sign-in, for a server that may ask for one.
+    /// The sign-in; `None` for a server that cannot ask for one.
     access: Option<Arc<Access>>,
     phase: channel::Sender<Phase>,
     breaker: Mutex<Breaker>,
-    /// The era that worked last.
+    /// The protocol era of the last successful connection.
     era: Mutex<Option<Era>>,
     known: ArcSwapOption<ToolSet>,
-    /// Whether a start was tried since this process started.
+    /// Whether a start was attempted since this process started.
     asked: AtomicBool,
     /// Whether the tools were listed since this process started.
     listed: AtomicBool,
@@ -104,7 +104,8 @@ pub(crate) struct Server {
     offered: OfferCache,
     subscriptions: Subscriptions,
     stats: Stats,
-    /// The secrets that it may not say: those that any of its connections was given, and all others.
+    /// The secrets to remove from its messages: those that any of its connections received, and all
+    /// others.
     redaction: Arc<ArcSwap<Redaction>>,
 }
 
@@ -119,7 +120,7 @@ struct Stats {
     calls: AtomicU64,
     failures: AtomicU64,
     starts: AtomicU64,
-    /// Starts that failed and connections that were lost since the last answer.
+    /// Failed starts and lost connections since the last answer.
     losses: AtomicU32,
     in_flight: AtomicUsize,
     last_error: Mutex<Option<String>>,
@@ -182,22 +183,22 @@ impl Server {
             .map(|known| known.catalog.clone())
     }
 
-    /// Whether asking could still bring up tools that are not known.
+    /// Whether asking the server again cannot add unknown tools: it has listed them, or is disabled.
     pub(crate) fn is_listed(&self) -> bool {
         !self.options.enabled || self.listed.load(Ordering::SeqCst)
     }
 
-    /// Whether its tools are known, if only from an earlier time, or cannot be.
+    /// Whether its tools are known, possibly from a stored catalog, or a start was attempted.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_listed() || self.known.load().is_some() || self.asked.load(Ordering::SeqCst)
     }
 
-    /// Why nothing can be called here, if the server is not in use.
+    /// Returns the failure of any call while the server is disabled.
     pub(crate) fn switched_off(&self) -> Option<Failure> {
         (!self.options.enabled).then(|| fault::disabled(&self.name))
     }
 
-    /// The tools that are known and may be called, each with the check of its arguments.
+    /// Returns the known tools that may be called, each with its argument checker.
     pub(crate) fn tools(&self) -> Vec<(ToolInfo, Arc<Checker>)> {
         let known = self.known.load_full().filter(|_| self.options.enabled);
         let Some(known) = known else {
@@ -209,8 +210,8 @@ impl Server {
             .collect()
     }
 
-    /// Takes a catalog from an earlier time, unless it is about another server
-    /// or the server has been asked since.
+    /// Restores a stored catalog, unless it belongs to another server or the server has listed its
+    /// tools since.
     pub(crate) fn restore(&self, catalog: Catalog) {
         if catalog.source == self.options.source() && !self.listed.load(Ordering::SeqCst) {
             *self.era.lock() = Some(catalog.era);
@@ -218,14 +219,14 @@ impl Server {
         }
     }
 
-    /// Makes a catalog the current one; `fresh` means that the server just sent it.
+    /// Makes `catalog` the current one; `fresh` means that the server just sent it.
     fn adopt(&self, mut catalog: Catalog, fresh: bool) {
         if fresh {
             self.age.mark((self.environment.now)());
             self.age.mark_skills();
         }
         let mut seen = HashSet::new();
-        // A name that is listed twice means the first.
+        // Of tools with the same name, the first wins.
         catalog
             .tools
             .retain(|tool| self.options.shows(&tool.name) && seen.insert(tool.name.clone()));
@@ -259,14 +260,14 @@ impl Server {
         self.offered.forget();
         if fresh {
             self.report_disabled(&catalog);
-            // In this order: a caller that sees the server as listed also finds its tools.
+            // In this order, so that a caller that sees the server as listed also finds its tools.
             self.listed.store(true, Ordering::SeqCst);
             (self.hooks.changed)();
             (self.environment.catalogs)(&catalog);
         }
     }
 
-    /// Says which tools cannot be used. A catalog that is the same as before does not get here.
+    /// Logs the disabled tools. Not called for an unchanged catalog.
     fn report_disabled(&self, catalog: &Catalog) {
         for tool in catalog.disabled.iter().take(MOST_REPORTED) {
             tracing::warn!(
@@ -282,14 +283,14 @@ impl Server {
         }
     }
 
-    /// Why a tool that the server lists cannot be called, if so.
+    /// Returns why a listed tool cannot be called; `None` if it is not disabled.
     pub(crate) fn disabled(&self, tool: &str) -> Option<Failure> {
         let catalog = self.catalog()?;
         let found = catalog.disabled.iter().find(|other| other.name == tool)?;
         Some(fault::disabled_tool(&self.name, found))
     }
 
-    /// Whether the circuit lets a call through.
+    /// Admits a call, unless the circuit is open.
     fn admit(&self) -> Result<(), Failure> {
         let now = Instant::now();
         let admitted = self.breaker.lock().admit(now);
@@ -303,19 +304,21 @@ impl Server {
         })
     }
 
-    /// Takes secrets that a connection is given. Other connections may have older ones, so that none is forgotten.
+    /// Adds the secrets of a connection. Older secrets are kept, because other connections may still
+    /// use them.
     fn withhold(&self, secrets: &Redaction) {
         withhold(&self.redaction, secrets);
     }
 
     fn remember(&self, failure: &Failure) {
-        // Shown to people and repeated in other failures; a server may say very much.
+        // Truncated, because it is shown to people and repeated in other failures.
         let message = failure.message.chars().take(MOST_REMEMBERED).collect();
         *self.stats.last_error.lock() = Some(message);
     }
 }
 
-/// Takes tokens of a sign-in: this server may not say them, nor may any other tool.
+/// Returns a callback that adds the tokens of a sign-in to the redaction of this server and of all
+/// tools.
 fn learn(hooks: Arc<Hooks>, redaction: Arc<ArcSwap<Redaction>>) -> Learn {
     Box::new(move |tokens| {
         withhold(&redaction, tokens);
@@ -332,7 +335,7 @@ fn withhold(known: &ArcSwap<Redaction>, secrets: &Redaction) {
 }
 
 impl Drop for Server {
-    /// A router that is dropped without a word takes its processes along.
+    /// A router that is dropped without `shutdown` still ends its processes.
     fn drop(&mut self) {
         if let Phase::Ready(link) = &*self.phase.borrow() {
             link.end();

@@ -1,10 +1,10 @@
-//! Lines that a package runner writes around the reason why a server did not start.
+//! Filters the lines that a package runner writes around the reason why a server did not start.
 
-/// How lines of `npm` begin, in its versions.
+/// Prefixes of `npm` lines, in several versions.
 const ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
 const REMARKS: [&str; 4] = ["npm notice", "npm warn", "npm WARN", "npm info"];
 
-/// What an error of `npm` adds to every reason, whatever that is.
+/// Lines that `npm` adds to every error.
 const ADDED: [&str; 4] = [
     "A complete log of this run can be found in",
     "Note that you can also install from a",
@@ -12,7 +12,7 @@ const ADDED: [&str; 4] = [
     "errno ",
 ];
 
-/// The part of a line that says something about a server; none if it says nothing.
+/// Returns the informative part of a line; `None` if the line is noise.
 pub(super) fn informative(line: &str) -> Option<&str> {
     let line = line.trim();
     if REMARKS.iter().any(|remark| line.starts_with(remark)) {
@@ -21,7 +21,7 @@ pub(super) fn informative(line: &str) -> Option<&str> {
     let Some(error) = ERRORS.iter().find_map(|error| line.strip_prefix(error)) else {
         return Some(line).filter(|line| !line.is_empty());
     };
-    // `npm error 404  '@a/b' is not in this registry.`: the number stands before every line.
+    // `npm error 404  '@a/b' is not in this registry.`: the status precedes every line.
     let number = |c: char| c.is_ascii_digit() || c.is_whitespace();
     let words = error.trim_start_matches(number);
     let noise = words.is_empty() || ADDED.iter().any(|added| words.starts_with(added));

@@ -1,7 +1,7 @@
-//! What a server offers to clients of deft: asked for on the connection of deft itself, and kept until the server
-//! announces a change.
+//! The offers of a server to clients of deft: listed on deft's own connection, and cached until the
+//! server announces a change.
 //!
-//! Not here: the names under which clients find it (`../relay/exports.rs`).
+//! Not here: the names under which clients see the offers (`../relay/exports.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,24 +23,24 @@ use super::link::Link;
 use crate::options::Reexport;
 use crate::relay::{News, Offers};
 
-/// The most pages and items of one list.
+/// The maximum number of pages and items of one list.
 const MOST_PAGES: usize = 200;
 const MOST_ITEMS: usize = 10_000;
-/// How long clients wait for a server that has not started yet.
+/// How long clients wait for a server that is not started yet.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was listed last.
+/// The cached offers of a server.
 #[derive(Default)]
 pub(super) struct OfferCache {
-    /// Counts changes, so that a list from before one is not kept.
+    /// Number of changes, so that a list from before a change is not used.
     changes: AtomicU64,
     newest: Mutex<Option<(u64, Arc<Offers>)>>,
-    /// Held while lists are asked for, so that many clients need one listing.
+    /// Held during a listing, so that concurrent clients share it.
     listing: tokio::sync::Mutex<()>,
 }
 
 impl OfferCache {
-    /// Lists are asked for again when they are needed next.
+    /// Invalidates the cache.
     pub(super) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
@@ -54,7 +54,7 @@ impl OfferCache {
 }
 
 impl Server {
-    /// Tells clients of deft that something has changed.
+    /// Announces a change to clients of deft.
     pub(super) fn announce(&self, news: News) {
         match news {
             News::Tools | News::Prompts | News::Resources => self.offered.forget(),
@@ -65,7 +65,8 @@ impl Server {
         }
     }
 
-    /// What the server offers to clients of deft; none if it cannot be reached now.
+    /// Returns the server's offers to clients of deft, possibly stale ones; `None` if it cannot be
+    /// reached and nothing is cached.
     pub(crate) async fn offers(self: &Arc<Self>) -> Option<Arc<Offers>> {
         if let Some(offers) = self.offered.current() {
             return Some(offers);
@@ -76,7 +77,7 @@ impl Server {
         }
         match tokio::time::timeout(PATIENCE, Box::pin(self.ask_for_offers())).await {
             Ok(Some(offers)) => Some(offers),
-            // What was there before is better than nothing.
+            // Stale offers are better than none.
             Ok(None) | Err(_) => {
                 let newest = self.offered.newest.lock();
                 newest.as_ref().map(|(_, offers)| offers.clone())
@@ -86,7 +87,7 @@ impl Server {
 
     async fn ask_for_offers(self: &Arc<Self>) -> Option<Arc<Offers>> {
         if self.ready().is_none() {
-            // The failure is remembered; `deft doctor` and the log have it.
+            // The failure is recorded; `deft doctor` and the log show it.
             self.ensure_now().await.ok()?;
         }
         let link = self.ready()?;
@@ -129,13 +130,13 @@ impl Server {
         if has.resources.is_some() {
             offers.resources = self.clean(pages(link, resources_page, read_resources).await?);
             let templates = pages(link, templates_page, read_templates).await;
-            // Many servers with resources have no templates and say so by an error.
+            // Many servers with resources have no templates and return an error.
             offers.templates = self.clean(templates.unwrap_or_default());
         }
         Ok(offers)
     }
 
-    /// The tools as the server describes them, without those that deft does not let anyone call.
+    /// Lists the tools as the server describes them, except those that deft does not allow.
     async fn list_exported_tools(&self, link: &Link) -> Result<Vec<Tool>, ServiceError> {
         let mut tools: Vec<Tool> = pages(link, tools_page, read_tools).await?;
         let catalog = self.catalog();
@@ -160,7 +161,7 @@ fn has_logging(capabilities: &ServerCapabilities) -> bool {
 
 type Page<T> = (Vec<T>, Option<String>);
 
-/// All items of a list.
+/// Returns all items of a list.
 async fn pages<T>(
     link: &Link,
     request: fn(Option<PaginatedRequestParams>) -> ClientRequest,
@@ -173,12 +174,12 @@ async fn pages<T>(
             .clone()
             .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let options = PeerRequestOptions::no_options();
-        // Not through the library's own methods, which may answer from a cache.
+        // The library's own methods may answer from a cache.
         let sent = link.peer.send_request_with_option(request(params), options);
         let result = sent.await?.await_response().await?;
         let (items, next) = read(result).ok_or(ServiceError::UnexpectedResponse)?;
         all.extend(items);
-        // A server that hands out the same cursor again would go round in circles.
+        // A server that repeats its cursor would cause an endless loop.
         if next.is_none() || next == cursor || all.len() >= MOST_ITEMS {
             break;
         }
@@ -188,7 +189,7 @@ async fn pages<T>(
     Ok(all)
 }
 
-/// The request for a page of a list, and the page in its result.
+/// Defines the request for a page of a list, and the function that extracts the page from its result.
 macro_rules! listing {
     ($page:ident, $read:ident, $request:ident, $result:ident, $field:ident, $item:ty) => {
         fn $page(params: Option<PaginatedRequestParams>) -> ClientRequest {

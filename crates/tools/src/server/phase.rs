@@ -1,5 +1,5 @@
-//! The life of a server: started when needed, by one task for all who wait,
-//! and again after a while when it was lost.
+//! The life cycle of a server's connection: started when needed, by one task for all waiting callers,
+//! and restarted after a delay when it was lost.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -18,14 +18,14 @@ use crate::catalog::{Catalog, Era};
 use crate::limit::words;
 use crate::relay::News;
 
-/// The least time between two listings that a server asks for.
+/// The minimum delay between two listings that a server requests.
 const RELIST: Duration = Duration::from_millis(100);
-/// The same for a server that has asked for many: each listing may be stored.
+/// The minimum delay for a server that has requested many listings: each one may be stored.
 const SLOW_RELIST: Duration = Duration::from_secs(10);
-/// How many listings make many.
+/// The number of listings that count as many.
 const MANY_RELISTS: u32 = 20;
 
-/// Where a server is in its life.
+/// The phase of a server's connection.
 #[derive(Clone)]
 pub(super) enum Phase {
     Idle,
@@ -44,16 +44,16 @@ enum Step {
 }
 
 impl Server {
-    /// The connection, after waiting for a start that is under way or due.
+    /// Returns the connection; waits for a start in progress or starts the server.
     pub(super) async fn ensure(self: &Arc<Self>) -> Result<Arc<Link>, Failure> {
         self.connection(true).await
     }
 
-    /// The same, but a server that is waiting to be restarted is not waited for.
+    /// Connects like [`ensure`](Self::ensure), but fails at once if the server is backing off.
     pub(crate) async fn ensure_now(self: &Arc<Self>) -> Result<(), Failure> {
         self.admit()?;
         let connected = self.connection(false).await;
-        // A listing is no call: it decides nothing that the start did not.
+        // A listing is not a call: beyond the start it proves nothing about the server.
         self.breaker.lock().undecided(std::time::Instant::now());
         connected.map(drop)
     }
@@ -77,7 +77,7 @@ impl Server {
         }
     }
 
-    /// Looks at the phase and starts the server if it is time to.
+    /// Decides the next step from the phase, and starts the server if it is time to.
     fn step(self: &Arc<Self>, waited: bool) -> Step {
         if !self.options.enabled {
             return Step::Give(fault::disabled(&self.name));
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// Connects and asks for the tools, which is what makes a server ready.
+    /// Connects and lists the tools; only then is the server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
         let known = *self.era.lock();
         let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
@@ -149,7 +149,7 @@ impl Server {
                 fault::classify_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
             let message = format!("{} (while it listed its tools)", fault.failure.message);
             if fault.failure.class == FailureClass::Auth {
-                // How to sign in is all that matters then.
+                // Only the hint how to sign in matters then.
                 return fault.failure.blocked();
             }
             Failure::new(FailureClass::Network, message).blocked()
@@ -162,12 +162,12 @@ impl Server {
         let era = catalog.era;
         *self.era.lock() = Some(era);
         self.offered.forget();
-        // In the modern era changes are announced to those who have subscribed.
+        // In the modern era, a server announces changes only to subscribers.
         self.age
             .set_announces(era == Era::Legacy && announces(&link));
         self.adopt(catalog, true);
         self.phase.send_modify(|phase| match phase {
-            // Shut down in the meantime: the connection is not needed.
+            // The server was shut down in the meantime: the connection is not needed.
             Phase::Closed => link.end(),
             Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
                 *phase = Phase::Ready(link.clone());
@@ -197,7 +197,8 @@ impl Server {
         });
     }
 
-    /// How long the next start has to wait. The one after a sign-in need not: the server works.
+    /// Counts a failure and returns the delay before the next start. A start after a missing sign-in
+    /// needs no delay: the server works.
     fn count_failure(&self) -> Duration {
         if self.needs_sign_in() {
             self.breaker.lock().undecided(std::time::Instant::now());
@@ -208,7 +209,7 @@ impl Server {
         backoff(failures)
     }
 
-    /// A connection ended. If deft did not end it, the next start waits a little.
+    /// Handles the end of a connection. If deft did not end it, the next start is delayed.
     fn ended(&self, link: &Arc<Link>) {
         let current = matches!(&*self.phase.borrow(), Phase::Ready(now) if Arc::ptr_eq(now, link));
         if !current {
@@ -226,10 +227,10 @@ impl Server {
     }
 }
 
-/// The least time between two starts for the sake of clients that follow resources.
+/// The minimum delay between two reconnects for clients that follow resources.
 const RECONNECT: Duration = Duration::from_secs(30);
 
-/// Connects again while clients follow resources of the server: no request may come that would do it.
+/// Reconnects while clients follow resources of the server: no request would trigger a start.
 async fn reconnect(server: Weak<Server>) {
     let mut least = Duration::ZERO;
     loop {
@@ -245,16 +246,16 @@ async fn reconnect(server: Weak<Server>) {
         if !here.is_followed().await || here.connection(false).await.is_ok() {
             return;
         }
-        // A server that waits for a sign-in may be started again at once, and would be again and again.
+        // A server that requires a sign-in has no delay between starts, so it would be restarted in a
+        // tight loop.
         if here.needs_sign_in() {
             least = RECONNECT;
         }
     }
 }
 
-/// Stays with a connection: asks for tools again when they change, and tells
-/// the server when it ends. Holds the server weakly, so that dropping the
-/// router ends its connections.
+/// Follows a connection: lists tools again when they change, and updates the server when the connection
+/// ends. Holds the server weakly, so that dropping the router ends its connections.
 async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Era) {
     let subscription = match era {
         Era::Modern => subscribe(&link).await,
@@ -286,7 +287,7 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
             }
             () = link.watch.stream_lost.notified() => {
                 let Some(server) = server.upgrade() else { break false };
-                // Requests still work, so that only those who follow something need another connection.
+                // Requests still work, so only clients that follow resources need a new connection.
                 if server.is_followed().await {
                     link.lose("the stream of its messages ended");
                     break false;
@@ -312,15 +313,15 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
         }
     }
     drop(server);
-    // The transport ends the process; that may take a moment longer.
+    // The transport ends the process, which may take a moment longer.
     if !over {
         waiting.await.ok();
     }
     link.ended.cancel();
 }
 
-/// In the modern era changes have to be subscribed to. The guard reads them
-/// off the wire; the handle only keeps the subscription alive.
+/// Subscribes to changes in the modern era. The guard reads the notifications from the transport; the
+/// returned handle only keeps the subscription alive.
 async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
     let filter = announced(link);
     if filter == SubscriptionFilter::default() {
@@ -330,7 +331,7 @@ async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
     asked.ok()?.ok()
 }
 
-/// The lists whose changes a server says that it announces.
+/// Returns the lists whose changes the server claims to announce.
 fn announced(link: &Link) -> SubscriptionFilter {
     let all = SubscriptionFilter::builder()
         .tools_list_changed()
@@ -342,7 +343,7 @@ fn announced(link: &Link) -> SubscriptionFilter {
         .unwrap_or_default()
 }
 
-/// Whether a server says that it announces changes of its tools.
+/// Whether the server claims to announce changes of its tools.
 fn announces(link: &Link) -> bool {
     announced(link).tools_list_changed == Some(true)
 }

@@ -1,7 +1,8 @@
 //! Lines: connections to a server on behalf of clients of deft, each lent to one request at a time.
 //!
-//! What a server asks in the middle of a request says not which request it belongs to. On a line there is only one. A
-//! client with a session gets the same line again while it is kept, because a server may keep a state for it.
+//! A server's message in the middle of a request does not name that request. A line has only one
+//! request at a time. A client with a session gets the same line again while it is kept, because a
+//! server may keep state for it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -22,22 +23,23 @@ use crate::catalog::Era;
 use crate::limit::words;
 use crate::relay::RelayClient;
 
-/// The most lines that are in use at once, whatever `concurrency` says: each may be a process.
+/// The maximum number of lines in use, even if `concurrency` is higher: each may be a process.
 const MOST_LINES: usize = 16;
-/// The most lines that are kept for later.
+/// The maximum number of idle lines.
 const MOST_IDLE: usize = 4;
-/// How long a line is kept for later.
+/// How long an idle line is kept.
 const KEPT: Duration = Duration::from_mins(5);
-/// How long a line stays open whose request was given up, so that the server hears of it.
+/// How long the line of a cancelled request stays open, so that the server receives the cancellation.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// A schema with this asks for headers, which the protocol library knows from a listing on the same connection.
+/// A schema with this key requires headers, which the protocol library knows only after a listing on
+/// the same connection.
 const HEADER: &str = "x-mcp-header";
 
-/// The lines of one server.
+/// The lines to one server.
 pub(super) struct Pool {
     idle: Mutex<Vec<Line>>,
     places: Arc<Semaphore>,
-    /// Whether a task ends lines that are kept too long.
+    /// Whether a task that closes expired idle lines is running.
     sweeping: AtomicBool,
 }
 
@@ -50,7 +52,7 @@ impl Pool {
         }
     }
 
-    /// Ends the lines that nothing uses.
+    /// Closes the idle lines.
     pub(super) fn close(&self) {
         let idle = std::mem::take(&mut *self.idle.lock());
         drop(idle);
@@ -71,31 +73,31 @@ impl Pool {
         }
     }
 
-    /// Ends the lines that were kept too long; false if there is nothing left to end.
+    /// Closes expired idle lines; returns false if no idle lines remain.
     fn sweep(&self) -> bool {
         let now = Instant::now();
         let fresh = |line: &Line| now.saturating_duration_since(line.used_at) < KEPT;
         let mut idle = self.idle.lock();
         idle.retain(fresh);
-        // Under the lock: a line that comes later starts a new task.
+        // Under the lock, so that a line added later starts a new task.
         self.sweeping.store(!idle.is_empty(), Ordering::SeqCst);
         !idle.is_empty()
     }
 }
 
-/// Whose requests a line may serve.
+/// Identifies the clients whose requests a line may serve.
 #[derive(Clone, Debug, PartialEq)]
 struct LineKey {
     session: Option<u64>,
     capabilities: ClientCapabilities,
 }
 
-/// A connection on behalf of clients. It ends when it is dropped.
+/// A connection on behalf of clients. It is closed on drop.
 pub(super) struct Line {
     key: LineKey,
     pub(super) link: Arc<Link>,
     pub(super) desk: Arc<Desk>,
-    /// The level of log messages that the server was told.
+    /// The log level that was sent to the server.
     pub(super) log_level: Option<String>,
     used_at: Instant,
 }
@@ -106,14 +108,14 @@ impl Drop for Line {
     }
 }
 
-/// A line that is lent to a request.
+/// A line that is lent to one request.
 pub(super) struct Loan {
     pub(super) line: Line,
     _place: OwnedSemaphorePermit,
 }
 
 impl Server {
-    /// A line for a request of a client.
+    /// Takes or opens a line for a request of a client. Waits for a free place.
     pub(super) async fn borrow(self: &Arc<Self>, client: &RelayClient) -> Result<Loan, Failure> {
         let places = self.lines.places.clone();
         let place = places.acquire_owned().await;
@@ -132,7 +134,7 @@ impl Server {
         })
     }
 
-    /// Takes a line back after its request was answered.
+    /// Returns a line to the pool after its request was answered.
     pub(super) fn give_back(self: &Arc<Self>, loan: Loan) {
         let mut line = loan.line;
         if line.link.is_closed() {
@@ -145,8 +147,8 @@ impl Server {
         }
     }
 
-    /// Takes a line back whose request was given up. What the server still sends for it could be taken for
-    /// something of the next request, so that only the same client gets the line again.
+    /// Returns the line of a cancelled request. Late messages for that request could be mistaken for
+    /// messages of the next one, so only the same client gets the line again.
     pub(super) fn give_back_unanswered(self: &Arc<Self>, loan: Loan) {
         if loan.line.key.session.is_some() {
             return self.give_back(loan);
@@ -190,7 +192,8 @@ impl Server {
             used_at: Instant::now(),
         };
         if era == Era::Modern && self.wants_headers() {
-            // Without the listing, calls lack headers that the server insists on; it says so then.
+            // Without the listing, calls lack headers that the server requires; the server then reports
+            // that itself.
             drop(listing::list(self, &opened.link).await);
         }
         Ok(opened)
@@ -206,7 +209,7 @@ impl Server {
     }
 }
 
-/// Ends lines that are kept too long, until there are none.
+/// Closes expired lines periodically, until no idle lines remain.
 async fn sweep(server: Weak<Server>) {
     loop {
         tokio::time::sleep(KEPT / 4).await;
@@ -216,7 +219,7 @@ async fn sweep(server: Weak<Server>) {
     }
 }
 
-/// Stays with a line until it ends, and passes on what the server announces there.
+/// Follows a line until it ends, and passes on the server's announcements.
 async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service) {
     let waiting = service.waiting();
     let beating = link.watch.pulse.run();
@@ -231,7 +234,7 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service) {
                 }
             }
             () = link.watch.relist.notified() => {
-                // The list of the server is the one that deft's own connection gets.
+                // deft keeps the tool list of its own connection, so that one is listed again.
                 if let Some(own) = server.upgrade().and_then(|server| server.ready()) {
                     own.watch.relist.notify_one();
                 }

@@ -1,21 +1,20 @@
-//! A line that the JSON parser refused, looked at byte by byte.
+//! Inspects a line that the JSON parser rejected, byte by byte.
 //!
-//! The parser gives nothing back of a line that is nested too deeply or is not
-//! UTF-8. The call that waits for it must fail at once all the same, so the
-//! fields at the top of the object are read here, without recursion and without
-//! an idea of what the bytes inside of strings mean.
+//! The parser returns nothing for a line that is nested too deeply or is not UTF-8. The call that waits
+//! for it must fail at once, so the top-level fields are read here, without recursion and without
+//! decoding strings.
 //!
 //! Not here: lines that are too long (`lines.rs`).
 
-/// The deepest nesting that the parser takes.
+/// The deepest nesting that the JSON parser accepts.
 const DEEPEST: usize = 127;
-/// How deep a pruned line may be, with room for what is around it.
+/// The maximum depth of a pruned line, with room for what surrounds it.
 const PRUNED: usize = 100;
 
-/// Stands in a pruned line for what was nested too deeply.
+/// Replaces values that are nested too deeply in a pruned line.
 pub(super) const TOO_DEEP_MARK: &str = "[deft: nested too deeply]";
 
-/// Why a line cannot be read.
+/// Why a line cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
     NotUtf8,
@@ -35,17 +34,17 @@ impl Problem {
     }
 }
 
-/// What the top of a line says.
+/// The top-level fields of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Raw {
     pub(super) problem: Problem,
-    /// The number of the call that it answers.
+    /// The id of the request that it answers.
     pub(super) id: Option<i64>,
-    /// Whether it claims to be a reply, as opposed to a request, a notification or a line for a log.
+    /// Whether it looks like a reply, as opposed to a request, a notification or a log line.
     pub(super) is_reply: bool,
 }
 
-/// Looks at a line that could not be read; nothing for one that is no object at all.
+/// Inspects a line that could not be parsed; `None` if it is not an object.
 pub(super) fn inspect(line: &[u8]) -> Option<Raw> {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
@@ -69,7 +68,7 @@ pub(super) fn inspect(line: &[u8]) -> Option<Raw> {
     })
 }
 
-/// The line with everything that is nested too deeply replaced by [`TOO_DEEP_MARK`].
+/// Replaces everything that is nested too deeply by [`TOO_DEEP_MARK`].
 pub(super) fn pruned(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut copied = 0;
@@ -85,12 +84,12 @@ pub(super) fn pruned(line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The structure of a line.
+/// A structural element of a line.
 #[derive(Clone, Copy)]
 enum Event {
-    /// A list or an object begins; `depth` counts those around it.
+    /// The start of a list or an object; `depth` counts those around it.
     Open { at: usize, depth: usize },
-    /// It ends.
+    /// The end of a list or an object.
     Close { at: usize, depth: usize },
     /// A string, without its quotes.
     Text {
@@ -100,7 +99,7 @@ enum Event {
     },
 }
 
-/// Tells the structure of a line in order, and gives the deepest nesting.
+/// Reports the structural elements of a line in order, and returns the deepest nesting.
 fn walk(line: &[u8], mut tell: impl FnMut(Event)) -> usize {
     let (mut depth, mut deepest, mut at) = (0_usize, 0, 0);
     while at < line.len() {
@@ -130,7 +129,7 @@ fn walk(line: &[u8], mut tell: impl FnMut(Event)) -> usize {
     deepest
 }
 
-/// The place of the quote that ends a string, or the end of the line.
+/// Returns the offset of the quote that ends a string, or the length of the line.
 fn end_of_string(line: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < line.len() {
@@ -143,7 +142,7 @@ fn end_of_string(line: &[u8], from: usize) -> usize {
     line.len()
 }
 
-/// The fields at the top that matter.
+/// The top-level fields that matter.
 #[derive(Default)]
 struct Top {
     id: Option<i64>,
@@ -159,7 +158,7 @@ impl Top {
         let Some(after) = line.get(to + 1..).map(<[u8]>::trim_ascii_start) else {
             return;
         };
-        // A value, and no name.
+        // Only a key is followed by a colon.
         let Some(value) = after.strip_prefix(b":").map(<[u8]>::trim_ascii_start) else {
             return;
         };

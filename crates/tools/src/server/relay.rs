@@ -1,6 +1,7 @@
-//! One request of a client of deft: admitted, sent on a line, awaited, and answered as the server did.
+//! One request of a client of deft: admission, sending on a line, waiting, and returning the server's
+//! answer unchanged.
 //!
-//! Not here: which server is meant and whether the arguments fit (`../router/relay.rs`).
+//! Not here: choosing the server and checking arguments (`../router/relay.rs`).
 
 #![expect(
     deprecated,
@@ -32,7 +33,7 @@ use crate::limit::{Limit, Stop};
 use crate::relay::{RelayError, RelayMessage, RelayRequest};
 
 impl Server {
-    /// Passes a request on. Everything that the server sends before its answer goes to `owner`.
+    /// Relays a request. All messages that the server sends before its answer go to `owner`.
     pub(crate) async fn relay(
         self: &Arc<Self>,
         request: RelayRequest,
@@ -120,13 +121,13 @@ impl Server {
                     return self.answer(Err(ServiceError::TransportClosed), loan, sent);
                 }
                 () = limit.cancel.cancelled() => break Stop::Cancelled,
-                // The time that a person takes to answer is not the server's.
+                // The time that a person takes to answer does not count against the server.
                 () = tokio::time::sleep(limit.allowed) => if !loan.line.desk.is_asking() {
                     break Stop::Late;
                 },
             }
         };
-        // Tells the server.
+        // Sends the cancellation to the server.
         drop(pending);
         loan.line.desk.give_up(token);
         self.give_back_unanswered(loan);
@@ -158,7 +159,7 @@ impl Server {
         }
     }
 
-    /// An error of the server is passed on; one of the connection is deft's to explain.
+    /// Passes an error of the server on; converts an error of the connection to a failure.
     fn refusal(&self, error: &ServiceError, sent: &SentFlag, line: &Line) -> RelayError {
         if let ServiceError::McpError(data) = error
             && !fault::is_own(data)
@@ -169,7 +170,7 @@ impl Server {
         RelayError::from(self.judge(error, sent, &line.link))
     }
 
-    /// What goes to the server beside the parameters.
+    /// Returns the request's metadata, with the log level in the modern era.
     fn meta(&self, request: &RelayRequest) -> RequestMetaObject {
         let mut meta = request.meta.clone();
         if *self.era.lock() == Some(Era::Modern)
@@ -180,7 +181,7 @@ impl Server {
         meta
     }
 
-    /// Servers of older revisions are told the level once per connection.
+    /// Sends the log level to a server of the legacy era, once per connection.
     async fn tell_level(&self, line: &mut Line, request: &RelayRequest) {
         let wanted = &request.client.log_level;
         let Some(level) = wanted.as_deref().and_then(read_level) else {
@@ -197,7 +198,8 @@ impl Server {
         let options = PeerRequestOptions::no_options();
         let sent = line.link.peer.send_request_with_option(told, options).await;
         if let Ok(handle) = sent {
-            // A server that does not take it sends what it likes; clients get what they asked for.
+            // A server that rejects the level may send any level; deft filters messages before passing
+            // them on.
             drop(handle.await_response().await);
         }
     }
@@ -212,7 +214,7 @@ impl Server {
             return Ok(result);
         }
         let odd = || RelayError::from(fault::malformed(&self.name, "the answer is unreadable"));
-        // Typed, because the library reads results by their shape.
+        // Typed, because the library parses results by their shape.
         let clean = match result {
             ServerResult::CallToolResult(it) => redact(it, &redaction).map(ServerResult::from),
             ServerResult::InputRequiredResult(it) => redact(it, &redaction).map(ServerResult::from),
@@ -226,7 +228,7 @@ impl Server {
         clean.ok_or_else(odd)
     }
 
-    /// A failure as clients may read it, counted.
+    /// Removes secrets from an error, and counts a failure.
     fn report(&self, error: RelayError) -> RelayError {
         match self.hide_secrets(error) {
             RelayError::Failure(failure) => {
@@ -239,7 +241,7 @@ impl Server {
         }
     }
 
-    /// An error without any secret.
+    /// Removes secrets from an error.
     pub(super) fn hide_secrets(&self, error: RelayError) -> RelayError {
         let redaction = self.redaction.load();
         match error {

@@ -1,5 +1,4 @@
-//! What a server is given at its start: variables and headers with their
-//! secrets in place, and what has to be taken out of its words again.
+//! The variables and headers of a server with their secrets resolved, and the redaction for its output.
 
 use deft_model::Failure;
 
@@ -8,7 +7,7 @@ use crate::options::ServerOptions;
 use crate::redact::{HIDDEN, Redaction};
 use crate::secret::{Reference, Secret};
 
-/// Variables and headers, read anew at every start because secrets change.
+/// Variables and headers, resolved again at every start because secrets change.
 #[derive(Debug, Default)]
 pub(super) struct ResolvedOptions {
     pub(super) env: Vec<(String, Secret)>,
@@ -17,7 +16,7 @@ pub(super) struct ResolvedOptions {
 }
 
 impl ResolvedOptions {
-    /// Follows every reference in the options.
+    /// Resolves every reference in the options.
     pub(super) fn resolve(
         name: &str,
         options: &ServerOptions,

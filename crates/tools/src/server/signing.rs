@@ -1,4 +1,4 @@
-//! Signing in to a server, as the router sees it.
+//! Signing in to a server, for the router.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl Server {
         access.is_some_and(|access| access.needs_sign_in())
     }
 
-    /// Asks the server what it wants, and prepares a sign-in for that.
+    /// Finds out what the server requires, and prepares a sign-in for it.
     pub(crate) async fn begin_sign_in(
         self: &Arc<Self>,
         redirect: &str,
@@ -24,15 +24,15 @@ impl Server {
     ) -> Result<SignInAttempt, Failure> {
         let access = self.access()?;
         if !access.was_refused() {
-            // Its refusal says which authorization server it trusts, and for what. A server that refuses
-            // nothing is asked for its metadata all the same.
+            // A rejected request shows which authorization server it trusts, and for which scopes. A
+            // server that rejects nothing is asked for its metadata instead.
             drop(self.ensure_now().await);
         }
         let begun = access.begin(redirect, scopes).await;
         begun.map_err(|error| self.sign_in_failure(&error))
     }
 
-    /// Takes what the browser brought back.
+    /// Completes the sign-in with the URL that the browser returned to.
     pub(crate) async fn complete_sign_in(
         self: &Arc<Self>,
         attempt: SignInAttempt,
@@ -62,7 +62,7 @@ impl Server {
         self.redaction.load().failure(failure)
     }
 
-    /// The next caller need not wait because of what went wrong before.
+    /// Resets a failed phase, so that the next caller does not wait for the backoff.
     pub(super) fn forget_failure(&self) {
         self.phase.send_if_modified(|phase| {
             let failed = matches!(phase, Phase::Failed { .. });

@@ -1,9 +1,9 @@
-//! The skills of a server (SEP-2640): its list, one entry, one file.
+//! The skills of a server (SEP-2640): listing them, getting one entry, reading one file.
 //!
-//! Only lists are asked for unasked. A file is read when a caller opens it, on the server that listed it and on no
-//! other, and its content is compared with the entry before anyone gets it.
+//! deft fetches only lists on its own. A file is read when a caller opens it, only from the server that
+//! listed it, and its content is compared with the entry before it is returned.
 //!
-//! Not here: what an entry has to look like and what content is compared with (`../remote_skill/`), and who may open
+//! Not here: the format of entries and the comparison of content (`../remote_skill/`), and who may open
 //! a skill, which the caller decides.
 
 use std::collections::HashSet;
@@ -33,17 +33,17 @@ use crate::remote_skill::{
 
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
-/// The most pages, and the most skills, that a server may list.
+/// The maximum number of pages and of skills that a server may list.
 const MOST_PAGES: usize = 200;
 const MOST_SKILLS: usize = 2_000;
-/// The most entries that are named as refused.
+/// The maximum number of refused entries to record.
 const MOST_REFUSED: usize = 100;
-/// How long a list may take: tools are listed with it, and must not wait for ever.
+/// The timeout for listing skills: tools are listed at the same time and must not be blocked.
 const LISTING: Duration = Duration::from_secs(10);
-/// The longest that a list is believed, whatever its server says.
+/// The longest time that a list stays fresh, in milliseconds, even if the server's TTL is longer.
 const LONGEST_TTL: u64 = 24 * 60 * 60 * 1000;
 
-/// Whether a server offers skills.
+/// Whether the server offers skills.
 pub(super) fn are_offered(link: &Link) -> bool {
     let info = link.info();
     let extensions = info
@@ -52,7 +52,8 @@ pub(super) fn are_offered(link: &Link) -> bool {
     extensions.is_some_and(|extensions| extensions.contains_key(EXTENSION))
 }
 
-/// The skills of a server; none if it offers none. A list that fails keeps no tool from working.
+/// Lists the skills of a server; `None` if it offers none. A failed listing gives an empty list, so
+/// that the tools still work.
 pub(super) async fn list(server: &Server, link: &Link) -> Option<SkillListing> {
     if !are_offered(link) {
         return None;
@@ -95,7 +96,7 @@ async fn pages(
                 return Ok(listing);
             }
             match vetted(server, entry, redaction) {
-                // An address that is listed twice means the first.
+                // Of entries with the same URI, the first wins.
                 Ok(skill) if seen.insert(skill.uri.clone()) => listing.skills.push(skill),
                 Err(refused) if listing.refused.len() < MOST_REFUSED => {
                     listing.refused.push(refused);
@@ -103,11 +104,11 @@ async fn pages(
                 Ok(_) | Err(_) => {}
             }
         }
-        // The whole list is as fresh as its least fresh page; one that does not say is not.
+        // The whole list is as fresh as its least fresh page; a page without a TTL is not fresh at all.
         let ttl = page.get("ttlMs").and_then(Value::as_u64).unwrap_or(0);
         listing.ttl_ms = listing.ttl_ms.min(ttl);
         let next = page.get("nextCursor").and_then(Value::as_str);
-        // A server that hands out the same cursor again would go round in circles.
+        // A server that repeats its cursor would cause an endless loop.
         if next.is_none() || next == cursor.as_deref() {
             break;
         }
@@ -116,7 +117,7 @@ async fn pages(
     Ok(listing)
 }
 
-/// An entry that follows the rules and repeats no secret: it is stored and shown.
+/// Returns the entry if it is valid and contains no secret, because it is stored and shown.
 fn vetted(server: &str, entry: &Value, redaction: &Redaction) -> Result<RemoteSkill, RefusedSkill> {
     if redaction.value(entry.clone()) != *entry {
         return Err(RefusedSkill {
@@ -158,13 +159,14 @@ async fn send(link: &Link, request: ClientRequest) -> Result<ServerResult, Servi
 }
 
 impl Server {
-    /// The skills that are known, if only from an earlier time; none if it offers none or is not in use.
+    /// Returns the known skills, possibly from a stored catalog; `None` if the server offers none or is
+    /// disabled.
     pub(crate) fn skills(&self) -> Option<SkillListing> {
         let catalog = self.catalog().filter(|_| self.options.enabled)?;
         catalog.skills.clone()
     }
 
-    /// The skills that it has now: those of the list as long as it may be believed.
+    /// Returns the current skills: the known list while it is fresh, else a new one.
     pub(crate) async fn current_skills(self: &Arc<Self>) -> Result<SkillListing, Failure> {
         self.within(async |link| {
             if !self.has_fresh_skills() {
@@ -176,7 +178,7 @@ impl Server {
         self.skills().ok_or_else(|| self.offers_none())
     }
 
-    /// The entry of a skill as it is now: from the list as long as it may be believed, then asked for.
+    /// Returns the current entry of a skill: from the list while it is fresh, else from the server.
     pub(crate) async fn current_skill(self: &Arc<Self>, uri: &str) -> Result<RemoteSkill, Failure> {
         self.within(async |link| {
             if !are_offered(&link) {
@@ -207,7 +209,7 @@ impl Server {
         Ok(skill)
     }
 
-    /// The content of a file of a skill, after it was compared with the entry.
+    /// Returns the content of a skill's file, after comparing it with the entry.
     pub(crate) async fn read_skill_file(
         self: &Arc<Self>,
         skill: &RemoteSkill,
@@ -217,7 +219,7 @@ impl Server {
         let is_dynamic = skill.fingerprint().is_none();
         let uri = match listed {
             Some(file) => &file.uri,
-            // Of a skill without a list only the file that defines it has an address that is known.
+            // Without a list of files, only the URI of `SKILL.md` is known.
             None if is_dynamic && path == SKILL_MD => &skill.uri,
             None => return Err(unlisted(skill, path)),
         };
@@ -227,7 +229,7 @@ impl Server {
         Ok(self.bytes_without_secrets(content))
     }
 
-    /// A secret that a file repeats does not get any further, as with results of tools.
+    /// Removes secrets from a file's content, as from results of tools.
     fn bytes_without_secrets(&self, content: Vec<u8>) -> Vec<u8> {
         match String::from_utf8(content) {
             Ok(text) => self.redaction.load().owned(text).into_bytes(),
@@ -235,13 +237,13 @@ impl Server {
         }
     }
 
-    /// Whether the list of this process may still be believed.
+    /// Whether the list that this process fetched is still fresh.
     fn has_fresh_skills(&self) -> bool {
         let ttl = self.skills().map_or(0, |listing| listing.ttl_ms);
         self.age.has_fresh_skills(Duration::from_millis(ttl))
     }
 
-    /// Asks the server something within its limit of time.
+    /// Runs `work` with the connection, within the server's timeout.
     async fn within<T>(
         self: &Arc<Self>,
         work: impl AsyncFnOnce(Arc<Link>) -> Result<T, ServiceError>,
@@ -268,7 +270,7 @@ impl Server {
     fn judge_skills(&self, error: &ServiceError, link: &Link) -> Failure {
         let most = self.max_reply_bytes;
         let fault = fault::classify_call(&self.name, error, false, &link.watch, most);
-        // Reading changes nothing, whatever became of it.
+        // Reading changes nothing, so the outcome is never in doubt.
         Failure {
             in_doubt: false,
             ..fault.failure
@@ -295,7 +297,7 @@ impl Server {
     }
 }
 
-/// The one content of an answer.
+/// Returns the content of an answer that must have exactly one.
 fn content(
     skill: &RemoteSkill,
     path: &str,

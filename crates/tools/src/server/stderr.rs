@@ -1,8 +1,8 @@
-//! The error output of a server: the end of it is kept for messages.
+//! The stderr output of a server; its end is kept for messages.
 //!
-//! Lines are cut, and of many lines in a short time only some are looked at, so
-//! that a server cannot keep deft busy by writing. Secrets are removed before a
-//! line is cut, because half a secret would no longer be found.
+//! Lines are truncated, and of many lines in a short time only some are processed, so that a server
+//! cannot keep deft busy by writing. Secrets are removed before a line is truncated, because a
+//! truncated secret would not be found.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use super::lines::{Line, Lines};
 use super::watch::Watch;
 use crate::redact::Redaction;
 
-/// The longest line that is read at all.
+/// The longest line that is read at all, in bytes.
 const LONGEST: usize = 16 * 1024;
-/// How much of a line is kept.
+/// The maximum length of a kept line, in bytes.
 const KEPT: usize = 4 * 1024;
-/// Lines in a window that are kept.
+/// The maximum number of lines kept per window.
 const MOST_LINES: u64 = 200;
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// Reads the error output to its end.
+/// Reads stderr to its end.
 pub(super) async fn listen(
     stderr: impl AsyncRead + Unpin,
     watch: Arc<Watch>,
@@ -56,7 +56,7 @@ async fn listen_at(
         kept.into_iter().for_each(hear);
     }
     limit.finish().into_iter().for_each(hear);
-    // The last line may have no end.
+    // The last line may have no line break.
     if !lines.line().is_empty() {
         hear(OutputItem::Line(lines.line().to_owned()));
     }
@@ -68,16 +68,16 @@ fn cut(redaction: &Redaction, line: &[u8]) -> String {
     text
 }
 
-/// What is kept of the error output.
+/// An item of the kept output.
 #[derive(Debug, PartialEq, Eq)]
 enum OutputItem {
     Line(Vec<u8>),
-    /// So many lines stood here.
+    /// The number of lines dropped at this point.
     Dropped(u64),
 }
 
-/// Counts lines and decides which are kept. The last one of a burst always is: a server says last
-/// why it ends.
+/// Counts lines and decides which to keep. The last line of a burst is always kept: a server writes
+/// last why it exits.
 #[derive(Default)]
 struct LineLimit {
     since: Option<Instant>,
@@ -87,7 +87,7 @@ struct LineLimit {
 }
 
 impl LineLimit {
-    /// What to keep now that a line has come.
+    /// Counts a line; returns the items to keep now.
     fn take(&mut self, now: Instant, line: &[u8]) -> Vec<OutputItem> {
         let since = *self.since.get_or_insert(now);
         let mut kept = Vec::new();
@@ -106,7 +106,7 @@ impl LineLimit {
         kept
     }
 
-    /// Ends the window; gives what is left of the lines that were dropped in it.
+    /// Ends the window; returns the count and the last line of those that were dropped in it.
     fn finish(&mut self) -> Vec<OutputItem> {
         let Self { dropped, last, .. } = std::mem::take(self);
         match dropped {

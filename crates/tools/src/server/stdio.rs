@@ -1,7 +1,7 @@
-//! A server that is a child process and speaks over its input and output.
+//! A server that is a child process and communicates over stdin and stdout.
 //!
-//! It is ended together with everything that it has started, because runners
-//! such as `npx` start the real server as their child.
+//! It is ended together with all processes that it started, because runners such as `npx` start the
+//! real server as their child.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use super::stderr;
 use super::watch::Watch;
 use crate::process::{Owner, minimal_command};
 
-/// Room for everything in a message that is not the reply itself.
+/// Room for the parts of a message around the reply itself, in bytes.
 const ENVELOPE: usize = 64 * 1024;
-/// Output that is no message, in a row, after which a server is given up.
+/// The number of consecutive bytes of invalid output after which the server is killed.
 const MOST_GARBAGE: usize = 64 * 1024 * 1024;
-/// How long a server may take to end by itself once its input is closed.
+/// How long a server may take to exit after its stdin was closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The connection to a child process.
+/// The transport to a child process.
 pub(super) struct Process {
     child: Child,
-    /// Ends everything that the server has started, at the latest when this is dropped.
+    /// Kills all processes that the server started, at the latest when this is dropped.
     owner: Arc<Owner>,
     lines: Lines<ChildStdout>,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
@@ -90,14 +90,14 @@ impl Process {
         })
     }
 
-    /// Ends the connection and the process; every call under way fails with this reason.
+    /// Ends the connection and kills the process; every call in flight fails with this reason.
     fn give_up(&mut self, reason: &str) -> Option<RxJsonRpcMessage<RoleClient>> {
         self.watch.end(reason);
         self.owner.kill();
         None
     }
 
-    /// The process ended, or closed its output; says how.
+    /// Records how the process ended, or that it closed its output.
     async fn ended(&mut self) {
         let waited = tokio::time::timeout(Duration::from_millis(200), self.child.wait()).await;
         let how = match waited {
@@ -108,7 +108,7 @@ impl Process {
     }
 }
 
-/// An answer that the server never gave in this form.
+/// Returns an error reply in place of one that cannot be read.
 fn refusal(id: i64, code: i32, message: &'static str) -> RxJsonRpcMessage<RoleClient> {
     let error = ErrorData::new(ErrorCode(code), message, None);
     JsonRpcMessage::error(error, Some(RequestId::Number(id)))
@@ -162,7 +162,7 @@ impl Transport<RoleClient> for Process {
                     ParsedMessage::BadReply(problem, Some(id)) => {
                         return Some(refusal(id, MALFORMED, problem.words()));
                     }
-                    // Some call waits for this reply, and it is unknown which.
+                    // Some call waits for this reply, and its id is unknown.
                     ParsedMessage::BadReply(problem, None) => {
                         let reason = format!("{}, and its `id` cannot be read", problem.words());
                         return self.give_up(&reason);
@@ -190,7 +190,7 @@ impl Transport<RoleClient> for Process {
         }
     }
 
-    /// Closes the input, which tells a server to end; then makes it.
+    /// Closes stdin, which asks the server to exit; then sends signals.
     async fn close(&mut self) -> Result<(), Self::Error> {
         // A writer may be blocked by a process that does not read.
         if let Ok(mut stdin) = self.stdin.try_lock() {

@@ -1,4 +1,5 @@
-//! Resources whose changes clients of deft want to hear of. The server is asked once for each.
+//! Subscriptions of clients of deft to changes of resources. The server gets one subscription per
+//! resource.
 
 #![expect(
     deprecated,
@@ -23,9 +24,9 @@ use crate::breaker::backoff;
 use crate::catalog::Era;
 use crate::relay::RelayError;
 
-/// How long a server may take to say that it follows a resource.
+/// The timeout for subscribing to a resource.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A subscription that lasted this long did not end because the server refuses it.
+/// A subscription that lasted this long was not rejected by the server.
 const LASTING: Duration = Duration::from_mins(1);
 
 /// The resources of one server that clients follow.
@@ -34,15 +35,15 @@ pub(super) struct Subscriptions {
     followed: tokio::sync::Mutex<BTreeMap<String, FollowedResource>>,
 }
 
-/// One resource.
+/// A resource that clients follow.
 struct FollowedResource {
     clients: usize,
-    /// The task that holds a subscription of the modern era; it ends with this.
+    /// The task that keeps a subscription of the modern era open; it ends on drop.
     keeper: JoinSet<()>,
 }
 
 impl Server {
-    /// Follows a resource for one more client.
+    /// Subscribes one more client to a resource.
     pub(crate) async fn subscribe(self: &Arc<Self>, uri: &str) -> Result<(), RelayError> {
         let link = self.ensure().await?;
         let mut followed = self.subscriptions.followed.lock().await;
@@ -64,7 +65,7 @@ impl Server {
         Ok(())
     }
 
-    /// Follows a resource for one client less.
+    /// Unsubscribes one client from a resource.
     pub(crate) async fn unsubscribe(self: &Arc<Self>, uri: &str) {
         let mut followed = self.subscriptions.followed.lock().await;
         let Some(known) = followed.get_mut(uri) else {
@@ -80,7 +81,7 @@ impl Server {
         if let (Some(link), Some(Era::Legacy)) = (link, *self.era.lock()) {
             let params = UnsubscribeRequestParams::new(uri);
             let request = ClientRequest::UnsubscribeRequest(UnsubscribeRequest::new(params));
-            // A server that does not know the resource any more need not be told.
+            // A server that has forgotten the resource returns an error, which does not matter.
             tokio::spawn(async move { send(&link, request).await.ok() });
         }
     }
@@ -90,7 +91,7 @@ impl Server {
         !self.subscriptions.followed.lock().await.is_empty()
     }
 
-    /// Follows everything again on a new connection.
+    /// Restores all subscriptions on a new connection.
     pub(super) async fn subscribe_again(&self, link: &Arc<Link>, era: Era) {
         let mut followed = self.subscriptions.followed.lock().await;
         for (uri, known) in followed.iter_mut() {
@@ -125,8 +126,8 @@ async fn follow(
     Ok(keeper)
 }
 
-/// Holds a subscription, and makes it again when the server ends it. The guard takes its messages off the wire, so that
-/// only its end arrives here.
+/// Keeps a subscription open, and renews it when the server ends it. The guard takes its messages from
+/// the transport, so only its end arrives here.
 async fn keep(mut subscription: Subscription, link: Arc<Link>, uri: String) {
     let mut ends = 0;
     loop {
@@ -157,7 +158,7 @@ async fn send(link: &Link, request: ClientRequest) -> Result<(), ServiceError> {
     handle.await_response().await.map(drop)
 }
 
-/// Gives a server up that does not answer: others wait for the list of resources meanwhile.
+/// Limits the wait for an answer: other callers wait for the lock on the list of resources meanwhile.
 async fn in_time<T>(
     answer: impl Future<Output = Result<T, ServiceError>>,
 ) -> Result<T, ServiceError> {

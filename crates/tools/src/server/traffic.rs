@@ -1,24 +1,24 @@
-//! How many unsolicited messages a server sends.
+//! Counts the unsolicited messages of a server.
 //!
-//! A value that is told the time: it decides which requests of a server are
-//! answered and what is logged, once per window and never per message.
+//! A pure value; the caller passes the time. It decides which requests of a server are answered, and
+//! what is logged: once per window, never per message.
 //!
-//! Not here: the end of a connection whose server sends nothing else (`guard.rs`).
+//! Not here: closing a connection whose server sends nothing else (`guard.rs`).
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long messages are counted before a new count begins.
+/// The length of a counting window.
 const WINDOW: Duration = Duration::from_mins(1);
-/// Requests that are answered in a window. A server that pings every second sends 60.
+/// The number of requests that are answered per window. A server that pings every second sends 60.
 const MOST_REQUESTS: u64 = 600;
-/// Notifications in a window that are still ordinary: progress of long calls, lines for a log.
+/// The number of notifications per window that is still normal: progress of long calls, log lines.
 const MOST_NOTIFICATIONS: u64 = 6_000;
-/// The most answers that may wait for a server to read them.
+/// The maximum number of answers that the server has not read.
 pub(super) const MOST_UNREAD: usize = 64;
 
-/// The counts of a window in which a server said too much.
+/// The counts of a window with too many messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Excess {
     pub(super) requests: u64,
@@ -26,7 +26,7 @@ pub(super) struct Excess {
     pub(super) notifications: u64,
 }
 
-/// The messages of one connection.
+/// The counts of unsolicited messages of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
     since: Option<Instant>,
@@ -36,7 +36,7 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a request; tells whether it is to be answered.
+    /// Counts a request; returns whether to answer it.
     pub(super) fn request(&mut self, unread: usize) -> bool {
         self.requests += 1;
         let answered = self.requests <= MOST_REQUESTS && unread < MOST_UNREAD;
@@ -49,7 +49,7 @@ impl Traffic {
         self.notifications += 1;
     }
 
-    /// Begins a new window when it is time to; tells what was too much in the old one.
+    /// Starts a new window if the old one is over; returns the excess of the old one.
     pub(super) fn turn(&mut self, now: Instant) -> Option<Excess> {
         let since = *self.since.get_or_insert(now);
         if now.saturating_duration_since(since) < WINDOW {
@@ -60,7 +60,7 @@ impl Traffic {
         excess
     }
 
-    /// Ends the window.
+    /// Ends the window and returns its excess, if any.
     pub(super) fn finish(&mut self) -> Option<Excess> {
         let counted = std::mem::take(self);
         let too_much = counted.unanswered > 0 || counted.notifications > MOST_NOTIFICATIONS;

@@ -1,11 +1,10 @@
-//! Tools of a listing, taken or disabled one by one.
+//! Checks the tools of a listing and disables faulty ones.
 //!
-//! A server is not to be lost because of one bad tool, and a bad tool is not to
-//! be called as if it were a good one: it is left out, with a reason that people
-//! see in `deft tools list`, `deft doctor` and the log. Secrets leave a listing
-//! here, before anything else sees it.
+//! One faulty tool must not make the whole server unusable, and must not be callable either: it is
+//! disabled, with a reason that `deft tools list`, `deft doctor` and the log show. Secrets are removed
+//! from a listing here, before anything else sees it.
 //!
-//! Not here: asking for listings (`listing.rs`).
+//! Not here: requesting listings (`listing.rs`).
 
 use std::sync::Arc;
 
@@ -17,22 +16,22 @@ use crate::arguments::Checker;
 use crate::redact::Redaction;
 use crate::tool::{Annotations, DisabledTool, ToolInfo};
 
-/// The largest schema of a tool. Larger ones fit into no prompt.
+/// The largest schema of a tool, in bytes. A larger one would not fit into a prompt.
 const MOST_SCHEMA_BYTES: usize = 256 * 1024;
-/// The longest name.
+/// The longest name, in characters.
 const MOST_NAME: usize = 200;
-/// How much of an error is repeated.
+/// The maximum length of a reason, in characters.
 const MOST_REASON: usize = 300;
 
-/// A tool as a server listed it.
+/// A tool as the server listed it.
 pub(super) enum ListedTool {
     Tool(Box<Tool>),
-    /// A name, if there is one, and why the tool cannot be read.
+    /// The tool's name, if it has one, and why the tool cannot be parsed.
     Unreadable(Option<String>, String),
 }
 
 impl ListedTool {
-    /// Reads a tool of a page that could not be read as a whole.
+    /// Parses a tool from a page that could not be parsed as a whole.
     pub(super) fn read(tool: &Value) -> Self {
         match serde_json::from_value(tool.clone()) {
             Ok(tool) => Self::Tool(Box::new(tool)),
@@ -44,11 +43,11 @@ impl ListedTool {
     }
 }
 
-/// What is left of a listing.
+/// The usable and the disabled tools of a listing.
 pub(super) struct VettedListing {
     server: String,
     redaction: Arc<Redaction>,
-    /// How many bytes of descriptions and schemas may still come.
+    /// Remaining number of bytes for descriptions and schemas.
     room: usize,
     pub(super) tools: Vec<ToolInfo>,
     pub(super) disabled: Vec<DisabledTool>,
@@ -65,7 +64,7 @@ impl VettedListing {
         }
     }
 
-    /// Whether there is no room for more.
+    /// Whether the size limit is reached.
     pub(super) fn is_full(&self) -> bool {
         self.room == 0
     }
@@ -74,7 +73,7 @@ impl VettedListing {
         self.tools.len() + self.disabled.len()
     }
 
-    /// Takes a tool, or notes why not.
+    /// Adds a tool, or records why it is disabled.
     pub(super) fn add(&mut self, listed: ListedTool) {
         let tool = match listed {
             ListedTool::Tool(tool) => *tool,

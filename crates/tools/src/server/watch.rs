@@ -1,4 +1,4 @@
-//! Signals between a connection and its users besides messages.
+//! Signals between a connection and its users, besides messages.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -12,41 +12,41 @@ use super::noise::informative;
 use crate::process::Owner;
 use crate::relay::News;
 
-/// How much of a server's error output is kept.
+/// The maximum number of bytes kept of a server's stderr output.
 const KEPT: usize = 8 * 1024;
 
-/// Shared by a connection's transport and its users.
+/// State shared by a connection's transport and its users.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// The other side is gone; nothing more will be read.
+    /// Cancelled when the connection is lost; nothing more will be read.
     pub(super) lost: CancellationToken,
-    /// The server says that its tools have changed.
+    /// The server announced a change of its tools.
     pub(super) relist: Notify,
-    /// What the server sends on its own no longer arrives.
+    /// The stream of unsolicited messages has ended.
     pub(super) stream_lost: Notify,
-    /// The server has forgotten the session and given a new one, which follows nothing yet.
+    /// The server has dropped the session and opened a new one, which has no subscriptions yet.
     pub(super) session_renewed: Notify,
-    /// Other changes that the server announces.
+    /// Other changes that the server announced.
     pub(super) news: NewsQueue,
-    /// Why the connection ended, if the transport knows.
+    /// Why the connection ended, if known.
     ending: Mutex<Option<String>>,
-    /// The last of what a process wrote to its error output.
+    /// The end of the process's stderr output.
     stderr: Mutex<String>,
-    /// The processes behind the connection, if the server is one of ours.
+    /// The processes behind the connection, if the server is a child process.
     owner: Mutex<Weak<Owner>>,
-    /// Whether a change of resources is one of skills.
+    /// Whether a change of resources may be a change of skills.
     resources: AtomicBool,
-    /// Keeps the clock of the runtime going while there are calls.
+    /// Keeps a timer of the runtime active while calls are made.
     pub(super) pulse: Pulse,
 }
 
 impl Watch {
-    /// Remembers the processes that the connection belongs to.
+    /// Sets the processes that the connection belongs to.
     pub(super) fn belongs_to(&self, owner: &Arc<Owner>) {
         *self.owner.lock() = Arc::downgrade(owner);
     }
 
-    /// Ends the processes behind the connection, if there are any.
+    /// Kills the processes behind the connection, if any.
     pub(super) fn kill(&self) {
         let owner = self.owner.lock().upgrade();
         if let Some(owner) = owner {
@@ -54,24 +54,24 @@ impl Watch {
         }
     }
 
-    /// From now on a change of resources is a reason to list again: skills are resources.
+    /// From now on, lists again when resources change: skills are resources.
     pub(super) fn follow_resources(&self) {
         self.resources.store(true, Ordering::Relaxed);
     }
 
-    /// The server says that its resources have changed.
+    /// Handles an announced change of resources.
     pub(super) fn resources_changed(&self) {
         if self.resources.load(Ordering::Relaxed) {
             self.relist.notify_one();
         }
     }
 
-    /// Says why the connection ends; the first reason stays.
+    /// Records why the connection ends; the first reason is kept.
     pub(super) fn end(&self, reason: impl Into<String>) {
         self.ending.lock().get_or_insert(reason.into());
     }
 
-    /// Why the connection ended.
+    /// Returns why the connection ended.
     pub(super) fn ending(&self) -> String {
         let ending = self.ending.lock().clone();
         ending.unwrap_or_else(|| "the connection was closed".to_owned())
@@ -86,7 +86,7 @@ impl Watch {
         stderr.drain(..cut.unwrap_or(0));
     }
 
-    /// The last lines of the error output, for a message.
+    /// Returns the last lines of stderr, for a message.
     pub(super) fn last_words(&self) -> Option<String> {
         let stderr = self.stderr.lock();
         let lines: Vec<&str> = stderr.lines().filter_map(informative).collect();
@@ -95,10 +95,10 @@ impl Watch {
     }
 }
 
-/// How many changes may wait to be passed on.
+/// The maximum number of queued changes.
 const MOST_NEWS: usize = 256;
 
-/// Changes that a server announces, on their way to clients.
+/// A queue of changes that a server announces to clients.
 #[derive(Debug)]
 pub(super) struct NewsQueue {
     sender: mpsc::Sender<News>,
@@ -114,12 +114,12 @@ impl Default for NewsQueue {
 }
 
 impl NewsQueue {
-    /// Adds a change. A server that announces more than is passed on loses some.
+    /// Adds a change; drops it if the queue is full.
     pub(super) fn add(&self, news: News) {
         drop(self.sender.try_send(news));
     }
 
-    /// The next change. One task waits for it.
+    /// Waits for the next change. Only one task may wait.
     pub(super) async fn next(&self) -> News {
         let mut receiver = self.receiver.lock().await;
         match receiver.recv().await {
@@ -130,11 +130,11 @@ impl NewsQueue {
     }
 }
 
-/// A slow beat while calls come in, and none when they do not.
+/// A slow timer that runs while calls come in.
 ///
-/// Every call has a deadline, which is a timer. When it would be the only one,
-/// the runtime has to wake its clock for it, and that costs more than all the
-/// rest of a call through the router. With a beat there is always an earlier timer.
+/// Every call has a deadline, which is a timer. If that is the only timer, the runtime has to wake its
+/// clock for it, which costs more than the rest of a call through the router. With the pulse, an
+/// earlier timer always exists.
 #[derive(Debug, Default)]
 pub(super) struct Pulse {
     beating: AtomicBool,
@@ -145,7 +145,7 @@ pub(super) struct Pulse {
 impl Pulse {
     const BEAT: Duration = Duration::from_secs(1);
 
-    /// Says that there is a call.
+    /// Signals a call.
     pub(super) fn stir(&self) {
         self.used.store(true, Ordering::Relaxed);
         if !self.beating.load(Ordering::Relaxed) {
@@ -153,7 +153,7 @@ impl Pulse {
         }
     }
 
-    /// Beats until dropped.
+    /// Runs the timer until dropped.
     pub(super) async fn run(&self) {
         loop {
             self.stirred.notified().await;
@@ -166,8 +166,8 @@ impl Pulse {
     }
 }
 
-/// Set right before a request is handed to the operating system: before that a
-/// failure cannot have had an effect.
+/// Set right before a request is passed to the operating system: an earlier failure cannot have had an
+/// effect.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentFlag(Arc<AtomicBool>);
 

@@ -1,7 +1,7 @@
-//! The half of the Bot API that chats need: messages and pressed buttons of people, buttons to send, and
-//! the sign "typing".
+//! The part of the Bot API for chats: incoming messages and button presses, outgoing buttons, and the
+//! typing indicator.
 //!
-//! Not here: who may write, what an answer is, and when the API is asked again.
+//! Not here: who may write to the bot, how to answer, and when to call the API again.
 
 use std::time::Duration;
 
@@ -11,68 +11,67 @@ use serde_json::{Value, json};
 use super::Client;
 use crate::delivery::SendError;
 
-/// How many updates one call may bring. Each may be long, and the rest comes with the next call.
+/// The maximum number of updates per call. Each may be long; the rest comes with the next call.
 const BATCH: u32 = 20;
 
-/// Something that happened to the bot.
+/// An update of the Bot API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// Numbers grow; the same number is the same update.
+    /// A growing number; the same number is the same update.
     pub id: i64,
-    /// What.
+    /// The content.
     pub what: UpdateContent,
 }
 
-/// What happened.
+/// The content of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateContent {
-    /// A person wrote.
+    /// A person sent a message.
     Message {
-        /// Where.
+        /// The chat.
         chat: ChatId,
-        /// Who, for people.
+        /// The sender's name, for display.
         from: String,
-        /// The text; none for pictures, voices and the like.
+        /// The text; `None` for pictures, voice messages and the like.
         text: Option<String>,
     },
     /// A person pressed a button.
     Pressed {
-        /// Where.
+        /// The chat.
         chat: ChatId,
-        /// Who, for people.
+        /// The name of the person, for display.
         from: String,
-        /// The message that has the button.
+        /// The id of the message with the button.
         message: i64,
-        /// What to answer to.
+        /// The id to pass to [`Client::answer_press`].
         query: String,
-        /// What the button says to us.
+        /// The data of the button.
         data: String,
     },
     /// A kind of update that deft does not handle.
     Other,
 }
 
-/// A chat as Telegram knows it.
+/// The identity of a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatId {
-    /// Its number.
+    /// The numeric id.
     pub id: String,
-    /// Its public name, with an `@`.
+    /// The public name, with an `@`.
     pub name: Option<String>,
 }
 
 /// A button below a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// What people read.
+    /// The label.
     pub label: String,
-    /// What comes back when it is pressed; at most 64 bytes.
+    /// The data returned when the button is pressed; at most 64 bytes.
     pub data: String,
 }
 
 impl Client {
-    /// Waits for updates from this number on, at most this long. Earlier ones are forgotten by
-    /// Telegram.
+    /// Waits at most `wait` for updates with ids of at least `from`. Telegram deletes earlier ones.
     pub async fn updates(&self, from: i64, wait: Duration) -> Result<Vec<Update>, SendError> {
         let body = json!({
             "offset": from,
@@ -80,7 +79,7 @@ impl Client {
             "limit": BATCH,
             "allowed_updates": ["message", "callback_query"],
         });
-        // The answer takes as long as it is told to, and then as long as any other.
+        // The server holds the request for `wait`, then needs as long as for any other.
         let found = self.call("getUpdates", &body, wait + self.allowed).await?;
         Ok(found
             .as_array()
@@ -90,7 +89,7 @@ impl Client {
             .collect())
     }
 
-    /// Sends a message with buttons below it; gives its number.
+    /// Sends a message with buttons below it; returns its id.
     pub async fn send_buttons(
         &self,
         chat: &str,
@@ -106,7 +105,7 @@ impl Client {
         Ok(sent["message_id"].as_i64().unwrap_or_default())
     }
 
-    /// Puts another text in the place of a message, without buttons.
+    /// Replaces the text of a message and removes its buttons.
     pub async fn edit(&self, chat: &str, message: i64, text: &str) -> Result<(), SendError> {
         let text = super::split::split(text)
             .into_iter()
@@ -118,7 +117,7 @@ impl Client {
             .map(drop)
     }
 
-    /// Ends the waiting of a button that was pressed, with a few words.
+    /// Acknowledges a pressed button with a short text.
     pub async fn answer_press(&self, query: &str, text: &str) -> Result<(), SendError> {
         let body = json!({"callback_query_id": query, "text": text});
         self.call("answerCallbackQuery", &body, self.allowed)
@@ -175,7 +174,7 @@ fn chat(value: &Value) -> Option<ChatId> {
     })
 }
 
-/// The name of a person, or their number.
+/// Returns the name of a person, or the id.
 fn person(value: &Value) -> String {
     let name = value["username"].as_str().map(|name| format!("@{name}"));
     let name = name.or_else(|| value["first_name"].as_str().map(str::to_owned));

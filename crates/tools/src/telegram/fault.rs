@@ -1,4 +1,4 @@
-//! What an answer of the Bot API means.
+//! Failures from responses of the Bot API.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::classify;
 use crate::delivery::{Answer, SendError};
 
-/// Descriptions that say there is no such chat, in lower case.
+/// Error descriptions for a chat that does not exist, in lower case.
 const NO_CHAT: [&str; 4] = [
     "chat not found",
     "user not found",
@@ -16,7 +16,7 @@ const NO_CHAT: [&str; 4] = [
     "upgraded to a supergroup",
 ];
 
-/// The `result` of an answer, or the failure it reports.
+/// Returns the `result` of a response, or the failure that it reports.
 pub(super) fn judge(answer: &Answer) -> Result<Value, SendError> {
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
         return Err(unreadable(answer).into());
@@ -24,7 +24,7 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, SendError> {
     if answer.status == 200 && body["ok"] == true {
         return Ok(body["result"].clone());
     }
-    // The code in the body is the same as the status, unless something stands in between.
+    // The code in the body equals the status, unless a proxy changed the status.
     let code = body["error_code"].as_u64();
     let code = code.and_then(|code| u16::try_from(code).ok());
     let code = code.unwrap_or(answer.status);
@@ -46,10 +46,10 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, SendError> {
 
 fn class(code: u16, said: &str) -> FailureClass {
     match code {
-        // The path is right, so a path that is not found means an unknown token.
+        // The method's path is correct, so 404 means an unknown token.
         404 => FailureClass::Auth,
         400 if is_no_chat(said) => FailureClass::NotFound,
-        // The method is the same whatever is behind it; try again.
+        // A problem of the server, for any method; the remedy is to try again.
         408 | 500..=599 => FailureClass::Network,
         300..400 => FailureClass::Invalid,
         other => classify::status(other),
@@ -80,13 +80,14 @@ fn hint(code: u16, said: &str, parameters: &Value) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// An answer that the Bot API did not give, from something in between.
+/// Returns the failure for a response that does not come from the Bot API, but from a proxy or another
+/// server.
 fn unreadable(answer: &Answer) -> Failure {
     let status = answer.status;
     let message = format!("telegram: the answer with status {status} is not one of the Bot API");
     let class = match status {
         200..300 => FailureClass::Other,
-        // Here a path that is not found is a wrong address, not a wrong token.
+        // Here 404 means a wrong base URL, not a wrong token.
         300..500 => match classify::status(status) {
             FailureClass::Other => FailureClass::Invalid,
             class @ (FailureClass::Network
@@ -103,7 +104,7 @@ fn unreadable(answer: &Answer) -> Failure {
         _ => FailureClass::Network,
     };
     let failure = Failure {
-        // A message may have been taken although its receipt is unreadable.
+        // The message may have been accepted although its receipt is unreadable.
         in_doubt: status < 300 || classify::status_in_doubt(status),
         ..Failure::new(class, message)
     };

@@ -1,11 +1,10 @@
-//! The Telegram Bot API: a client that sends messages, and hears what people write.
+//! A client of the Telegram Bot API: sends messages and receives those of people.
 //!
-//! Every method of the API is a POST with a JSON body to a path that holds the
-//! token, so nothing of a URL may ever be shown. `Client::call` is the one
-//! way out; what is asked for and read of it is up to the methods.
+//! Every API method is a POST with a JSON body to a path that contains the token, so URLs must never be
+//! shown. `Client::call` sends all requests; the methods build the bodies and parse the results.
 //!
-//! Not here: retries and waiting (the outbox does that, told by the failure),
-//! which chat is meant when none is named (`arguments/chat.rs`), and who may write to the bot.
+//! Not here: retries and delays (the outbox decides them from the failure), the default chat
+//! (`arguments/chat.rs`), and who may write to the bot.
 
 mod chat;
 mod fault;
@@ -24,38 +23,38 @@ use crate::secret::{Secret, SecretSource};
 
 pub use chat::{Button, ChatId, Update, UpdateContent};
 
-/// The messages that a text is sent as. Each of them is sent as one.
+/// Splits a text into parts that each fit one message.
 pub fn parts(text: &str) -> Vec<&str> {
     split::split(text)
 }
 
-/// How a message is sent, besides where to and what.
+/// Options for sending a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SendOptions {
-    /// `Markdown`, `MarkdownV2` or `HTML`; plain text when absent.
+    /// `Markdown`, `MarkdownV2` or `HTML`; `None` is plain text.
     pub parse_mode: Option<String>,
-    /// Whether it arrives without a sound.
+    /// Whether to deliver it without a sound.
     pub disable_notification: bool,
-    /// Whether links in it get no preview.
+    /// Whether to show no previews of links.
     pub disable_web_page_preview: bool,
-    /// The message that it answers.
+    /// The id of the message to reply to.
     pub reply_to_message_id: Option<i64>,
-    /// The topic of a forum that it goes to.
+    /// The id of the forum topic to post in.
     pub message_thread_id: Option<i64>,
-    /// How many parts of a long text arrived at an earlier try.
+    /// The number of parts of a long text that arrived in an earlier try.
     pub skip_parts: usize,
 }
 
 /// Proof that a message arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The chat it went to, as Telegram calls it.
+    /// The id of the chat, as Telegram reports it.
     pub chat: String,
-    /// The ids of the messages that it was sent as.
+    /// The ids of the sent messages, one per part.
     pub message_ids: Vec<i64>,
 }
 
-/// A bot.
+/// A client for one bot.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
@@ -66,12 +65,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// The bot of the options; its token is looked up now.
+    /// Creates a client from the options; resolves the token now.
     pub fn new(options: &TelegramOptions, secrets: &dyn SecretSource) -> Result<Self, Failure> {
         Self::with_connections(delivery::client()?, options, secrets)
     }
 
-    /// The same over connections that are there already.
+    /// Like [`new`](Self::new), with an existing HTTP client.
     pub(crate) fn with_connections(
         http: reqwest::Client,
         options: &TelegramOptions,
@@ -97,7 +96,7 @@ impl Client {
         })?;
         let mut redaction = Redaction::default();
         redaction.add(&token, "***");
-        // What comes behind the colon is the secret; a server may quote it alone.
+        // The part after the colon is the secret; a server may quote it alone.
         redaction.add(&Secret::new(rest), "***");
         Ok(Self {
             http,
@@ -108,13 +107,13 @@ impl Client {
         })
     }
 
-    /// The number of the bot, which is no secret.
+    /// Returns the bot's id, which is not secret.
     pub fn bot(&self) -> &str {
         let token = self.token.expose();
         token.split_once(':').map_or("", |(bot, _)| bot)
     }
 
-    /// Sends a text to a chat, in as many messages as it needs.
+    /// Sends a text to a chat, in as many messages as needed.
     pub async fn send(
         &self,
         chat: &str,
@@ -145,7 +144,7 @@ impl Client {
         Ok(receipt)
     }
 
-    /// Calls a method of the API and gives its `result`.
+    /// Calls a method of the API and returns its `result`.
     async fn call(
         &self,
         method: &str,
@@ -180,7 +179,7 @@ fn body(chat: &str, text: &str, options: &SendOptions, first: bool) -> Value {
     if options.disable_web_page_preview {
         body["link_preview_options"] = json!({"is_disabled": true});
     }
-    // The parts that follow belong to the first by their order.
+    // Only the first part is a reply; the others follow it.
     if let Some(id) = options.reply_to_message_id.filter(|_| first) {
         body["reply_parameters"] = json!({"message_id": id});
     }

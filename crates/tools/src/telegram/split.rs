@@ -1,11 +1,10 @@
-//! Long texts cut into messages.
+//! Splits long texts into messages.
 
-/// The most that one message holds, in UTF-16 code units, as Telegram counts.
+/// The maximum length of one message, in UTF-16 code units.
 pub(super) const MOST: usize = 4096;
 
-/// The text in parts of at most [`MOST`] units, cut between lines, else between
-/// words, else wherever it must be. Blanks at the cuts are dropped; a text of
-/// nothing but blanks has no parts.
+/// Splits a text into parts of at most [`MOST`] units, between lines if possible, else between words,
+/// else anywhere. White space at the cuts is dropped; a blank text has no parts.
 pub(super) fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text.trim_end();
@@ -19,7 +18,7 @@ pub(super) fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Where the text exceeds one message, if it does.
+/// Returns the offset at which the text exceeds one message, if it does.
 fn overflow(text: &str) -> Option<usize> {
     let mut units = 0;
     let mut letters = text.char_indices();
@@ -29,7 +28,8 @@ fn overflow(text: &str) -> Option<usize> {
     })
 }
 
-/// The best place to cut. A border in the first half would leave a stub of a message.
+/// Returns the best offset to cut at. A border in the first half is not used: it would leave a very
+/// short message.
 fn border(full: &str, ends_well: bool) -> usize {
     let late = |at: &usize| *at > full.len() / 2;
     let line = full.rfind('\n').filter(late);
@@ -65,7 +65,7 @@ mod tests {
         let parts = split(&text);
         assert_eq!(parts.join(" "), text);
         assert!(parts.iter().all(|part| units(part) <= MOST));
-        // A line break early on is no reason for a short message.
+        // An early line break must not cause a short message.
         let text = format!("title\n{}", vec!["word"; 2000].join(" "));
         assert!(units(split(&text)[0]) > MOST / 2);
     }

@@ -1,6 +1,7 @@
-//! The program that the suite starts for each scenario, with the address of a server as its last argument.
+//! The program that the suite starts for each scenario, with the URL of a server as its last argument.
 //!
-//! It does what a person would do with deft: list the tools, call them, and sign in when a call asks for it.
+//! It does what a person would do with deft: list the tools, call them, and sign in when a call
+//! requires it.
 
 use std::sync::Arc;
 
@@ -15,23 +16,23 @@ use crate::relayed;
 
 /// The name of the server.
 pub(crate) const SERVER: &str = "suite";
-/// Where the browser would return to.
+/// The URL to which the browser would return.
 const REDIRECT: &str = "http://127.0.0.1:7777/callback";
-/// A document that some scenarios know.
+/// A client metadata document that some scenarios know.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
-/// The scenarios about skills of servers, and the one in which no skill is opened.
+/// The prefix of scenarios about skills of servers, and the scenario that opens no skill.
 pub(crate) const SKILLS: &str = "sep-2640-client-";
 const NO_PREFETCH: &str = "sep-2640-client-no-prefetch";
 /// How often a person signs in again before giving up.
 const PATIENCE: usize = 3;
 
-/// Scenarios in which the server asks a person, so that the call is one that deft passes on for a client.
+/// Scenarios in which the server asks a person, so deft relays the call for a client.
 const ASKING: [&str; 2] = [
     "elicitation-sep1034-client-defaults",
     "sep-2322-client-request-state",
 ];
 
-/// Secrets that the suite hands over.
+/// The context with secrets that the suite passes.
 struct Context(Value);
 
 impl Context {
@@ -44,7 +45,7 @@ impl Context {
         self.0.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// The calls that the scenario wants; none if it leaves that to the client.
+    /// Returns the calls that the scenario prescribes; empty if it leaves them to the client.
     fn calls(&self) -> Vec<(String, Object)> {
         let calls = self.0.get("toolCalls").and_then(Value::as_array);
         let call = |call: &Value| {
@@ -117,7 +118,8 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists the skills of the server and opens each with all of its files, as far as they are what is listed.
+/// Lists the skills of the server; if `open`, reads all files of each. Stops at the first file that
+/// differs from its entry.
 pub(crate) async fn open_skills(router: &Router, open: bool) -> Result<(), Failure> {
     let listing = router.skills(SERVER).await?;
     for skill in listing.skills.iter().filter(|_| open) {
@@ -145,7 +147,7 @@ fn oauth(scenario: &str, context: &Context) -> OAuthOptions {
     }
 }
 
-/// Signs in as a person would, unless that has not helped before.
+/// Signs in as a person would, up to [`PATIENCE`] times.
 async fn sign_in(router: &Router, failure: &Failure, count: &mut usize) -> Result<(), Failure> {
     eprintln!("{failure}");
     if failure.class != FailureClass::Auth || *count >= PATIENCE {
@@ -176,7 +178,7 @@ fn calls(router: &Router, context: &Context) -> Vec<(String, Object)> {
         .iter()
         .find(|tool| tool.name.starts_with("json_schema_2020"));
     let call = |tool: &ToolInfo| match (tool.name.as_str(), schema) {
-        // It compares what it gets with what it listed.
+        // The server compares the argument with the schema that it listed.
         ("json_schema_echo", Some(schema)) => {
             let schema = Value::clone(&schema.input_schema);
             Object::from_iter([("schema".to_owned(), schema)])
@@ -187,7 +189,7 @@ fn calls(router: &Router, context: &Context) -> Vec<(String, Object)> {
     calls.collect()
 }
 
-/// Something for every argument that a tool requires.
+/// Returns a value for every argument that a tool requires.
 fn arguments(tool: &ToolInfo) -> Object {
     let schema = &tool.input_schema;
     let required = schema.get("required").and_then(Value::as_array);

@@ -1,7 +1,7 @@
 //! The router as an MCP client, judged by `@modelcontextprotocol/conformance`.
 //!
-//! The suite starts a server per scenario and then a program that has to use it. That program is this test
-//! itself (`driver.rs`), built on the router: what is judged is what deft does with a server.
+//! The suite starts a server per scenario and then a program that has to use it. That program is this
+//! test itself (`driver.rs`), built on the router, so the suite judges deft's behaviour as a client.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 #![expect(

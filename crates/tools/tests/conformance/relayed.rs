@@ -1,4 +1,4 @@
-//! Calls on behalf of a client with a person, who accepts what a server proposes.
+//! Relayed calls for a client with a person who accepts what a server proposes.
 
 use deft_model::Object;
 use deft_tools::{RelayClient, RelayEvent, RelayMessage, RelayRequest, Router};
@@ -10,10 +10,10 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-/// How often a server may ask.
+/// The maximum number of rounds of requests from a server.
 const MOST_ROUNDS: usize = 4;
 
-/// Calls a tool and answers whatever the server asks for.
+/// Calls a tool and answers every request of the server.
 pub(crate) async fn call(router: &Router, server: &str, tool: &str, arguments: &Object) {
     let mut params = CallToolRequestParams::new(tool.to_owned());
     params.arguments = Some(arguments.clone());
@@ -78,7 +78,7 @@ fn answer(request: &ServerRequest) -> Result<ClientResult, ErrorData> {
     Err(ErrorData::invalid_request("not this", None))
 }
 
-/// The form as the server filled it in; a box without a default is ticked.
+/// Returns the form with the server's defaults; a checkbox without a default is ticked.
 fn accept(form: &ElicitRequestParams) -> ElicitResult {
     let form = serde_json::to_value(form).unwrap();
     let fields = form["requestedSchema"]["properties"].as_object();

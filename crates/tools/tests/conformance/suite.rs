@@ -22,7 +22,7 @@ fn suite() -> Command {
     command
 }
 
-/// The scenarios for clients that a revision requires, as the suite lists them.
+/// Returns the client scenarios that a revision requires, as the suite lists them.
 fn required(revision: &str) -> Vec<String> {
     let listed = suite()
         .args(["list", "--client", "--requirements", revision])
@@ -37,13 +37,14 @@ fn required(revision: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// This program with the arguments that make it the driver.
+/// Returns the command that runs this program as the driver.
 fn driver() -> String {
     let program = std::env::current_exe().unwrap();
     format!("{} driver::driver --exact --nocapture", program.display())
 }
 
-/// How many checks of each scenario succeeded, and what failed, by the folder of the scenario.
+/// Returns the number of successful checks and the failed ones of each scenario, by the scenario's
+/// folder.
 fn verdicts(folder: &Path) -> BTreeMap<String, (usize, Vec<String>)> {
     let mut found = BTreeMap::new();
     for file in checks(folder) {
@@ -120,7 +121,7 @@ fn all_client_scenarios_of_the_revision_without_sessions_pass() {
     judge("2026-07-28", 32);
 }
 
-/// Extensions are in no scored set, so that each of their scenarios is run by name.
+/// Extensions are in no scored set, so each of their scenarios is run by name.
 #[test]
 fn skills_of_servers_are_verified_and_not_fetched_ahead() {
     for (name, check) in [
@@ -146,14 +147,14 @@ fn skills_of_servers_are_verified_and_not_fetched_ahead() {
             .filter(|it| it["status"] == "FAILURE")
             .collect();
         assert!(failed.is_empty(), "{name}: {failed:#?}");
-        // One that was skipped says nothing.
+        // A skipped check proves nothing.
         let passed = |it: &Value| it["id"] == check && it["status"] == "SUCCESS";
         assert!(checks.iter().any(passed), "{name}: {checks:#?}");
     }
 }
 
-/// A client that reads nothing would pass the scenarios of the suite: the same driver reads every file of a skill
-/// that is as listed.
+/// A client that reads nothing would pass the scenarios of the suite; this test shows that the driver
+/// reads every file of a valid skill.
 #[tokio::test]
 async fn a_skill_that_is_as_listed_is_read_to_its_last_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tools that deft brings along.
+//! Tests of the built-in tools.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -344,7 +344,7 @@ async fn requests_go_to_open_hosts_only() {
     );
     let url = server.url.clone();
     drop(server);
-    // A new router has no connection that could be lost in the middle.
+    // A new router has no open connection that could break during the request.
     let gone = call(
         &world.router(),
         "http.request",

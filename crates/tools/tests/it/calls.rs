@@ -1,4 +1,4 @@
-//! Names, arguments, values.
+//! Names of tools, arguments and values of calls.
 
 use deft_model::{Effects, FailureClass};
 use deft_testkit::{Kind, Script, start_work};
@@ -125,7 +125,7 @@ async fn names_that_clash_need_their_server() {
     assert_eq!(value(&router, "two.echo", json!({})).await, json!({}));
     let names = vec!["one.echo".to_owned(), "two.echo".to_owned()];
     assert_eq!(router.find("echo"), ToolLookup::Ambiguous(names));
-    // A built-in tool keeps its name; the other one is reached by its full name.
+    // A built-in tool keeps its name; a server's tool of that name is called by its full name.
     assert_eq!(
         value(&router, "log", json!({"message": "x"})).await,
         json!({"logged": true})
@@ -216,7 +216,7 @@ async fn repairs_are_for_models_only() {
     let plain = call(&router, "telegram_send_message", given.clone())
         .await
         .unwrap();
-    // The chat is filled in for everyone.
+    // The chat is filled in for every caller.
     assert_eq!(
         plain.value,
         json!({"text": "hi", "silent": "true", "extra": null, "chat_id": "42"})
@@ -280,7 +280,8 @@ async fn the_world_of_start_work_heals() {
     assert_eq!(router.effects("git_push_branch"), None);
 }
 
-/// The built-in tools of the tests of the catalog, so that a new one changes nothing here.
+/// The built-in tools that the catalog tests keep, so that a new tool does not change the expected
+/// values.
 const OWN: [&str; 5] = ["get_tool_catalog", "log", "notify", "shell.run", "time.now"];
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, call, object, value};
 
-/// A server with a tool that needs a chat, one that takes a number, and one without a chat.
+/// A server with a tool that requires a chat, one whose chat is a number, and one without a chat.
 fn world(allowed: &[&str]) -> World {
     let strict = json!({"schema": {"type": "object", "required": ["chat_id", "message"],
         "properties": {"chat_id": {"type": "string"}, "message": {"type": "string"}}}});
@@ -33,7 +33,7 @@ fn called(world: &World) -> usize {
     started.count()
 }
 
-/// S0.48, S1.3: the primary chat is put in for every caller, in the type that the tool takes.
+/// S0.48, S1.3: the primary chat is inserted for every caller, in the type that the tool accepts.
 #[tokio::test]
 async fn the_primary_chat_is_put_in_for_a_server() {
     let world = world(&[]);
@@ -54,7 +54,7 @@ async fn the_primary_chat_is_put_in_for_a_server() {
         value(&router, "write", json!({"message": "hi"})).await,
         json!({"message": "hi"})
     );
-    // What was prepared before the call is what is sent.
+    // The prepared arguments are the arguments that are sent.
     let given = object(json!({"message": "hi", "chat_id": "1".repeat(21)}));
     let mended = router.mended("send", given).unwrap();
     assert_eq!(
@@ -63,7 +63,7 @@ async fn the_primary_chat_is_put_in_for_a_server() {
     );
 }
 
-/// S0.42, S0.44: the chat comes last, after nulls and invented parameters are gone.
+/// S0.42, S0.44: the chat comes last, after nulls and invented parameters are removed.
 #[tokio::test]
 async fn what_a_model_wrote_is_repaired_in_order() {
     let world = world(&[]);
@@ -117,7 +117,7 @@ impl Reveal for Vault {
     }
 }
 
-/// A chat can be a secret: its value counts, and is never shown.
+/// A chat can be a secret: its value is checked, but never shown.
 #[tokio::test]
 async fn a_chat_from_a_secret_is_looked_at_and_not_shown() {
     let arguments = || -> Object {

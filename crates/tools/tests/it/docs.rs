@@ -1,5 +1,5 @@
-//! `docs/tools.md` tells the truth: every tool and argument is there, and the
-//! examples give what the page says.
+//! `docs/tools.md` is correct: it has every tool and argument, and the examples return what the page
+//! shows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl SecretSource for Token {
     }
 }
 
-/// A world in which every tool is switched on.
+/// A world in which every tool is enabled.
 fn world(api: &BotApi) -> World {
     let mut world = World::new();
     std::fs::create_dir(world.path().join("notes")).unwrap();
@@ -36,7 +36,7 @@ fn world(api: &BotApi) -> World {
     world
 }
 
-/// The sections of the page, by the tool they are about.
+/// The sections of the page, by tool name.
 fn sections(page: &str) -> Vec<(&str, &str)> {
     let sections = page.split("\n## `").skip(1);
     sections
@@ -44,7 +44,7 @@ fn sections(page: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The fences of a section: what stands behind the language, and the JSON.
+/// The JSON fences of a section, each with the word after the language.
 fn fences(section: &str) -> Vec<(&str, Value)> {
     let fences = section.split("```json ").skip(1);
     fences
@@ -105,7 +105,7 @@ async fn the_page_about_tools_is_true() {
     let told: BTreeSet<&str> = sections.iter().map(|(name, _)| *name).collect();
     let there: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(told, there);
-    // In the order of the page: what one example writes the next one reads.
+    // In the order of the page: an example reads what an earlier one wrote.
     for (name, section) in sections {
         let tool = tools.iter().find(|tool| tool.name == name).unwrap();
         check_words(tool, section);
@@ -117,7 +117,8 @@ async fn the_page_about_tools_is_true() {
     assert_eq!(sent["chat_id"], json!("77"));
 }
 
-/// Advice about `heal` leaves out tools that reach nothing outside; the reader of workflows has their names.
+/// Advice about `heal` skips tools that reach nothing outside; the workflow parser has a list of their
+/// names.
 #[tokio::test]
 async fn the_list_of_local_tools_is_current() {
     let list = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,4 +1,4 @@
-//! Servers that mean harm: what they send stays small, secret and without consequences.
+//! Hostile servers: their messages are limited, contain no secrets and have no effects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{World, call, until, value};
 
-/// Secrets by reference.
+/// A source of secrets by reference.
 struct Secrets(BTreeMap<&'static str, &'static str>);
 
 impl SecretSource for Secrets {
@@ -24,8 +24,8 @@ impl SecretSource for Secrets {
 const OWN: &str = "own/Secret+1234567";
 const KEY: &str = "sk-provider-KEY-0123456789";
 
-/// A world whose server knows a secret of its own and, without being given it, the key of a model
-/// provider.
+/// A world whose server received its own secret, and knows the key of a model provider without having
+/// received it.
 fn with_secrets(script: &Script) -> World {
     let mut world = World::new();
     let server = world.add("bad", script);

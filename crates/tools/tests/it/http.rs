@@ -1,4 +1,4 @@
-//! Servers behind a URL.
+//! Tests of servers at a URL.
 
 use std::sync::Arc;
 

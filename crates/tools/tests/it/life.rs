@@ -1,4 +1,4 @@
-//! The life of servers: eras, listings, reloads, ends.
+//! The life cycle of servers: eras, listings, reloads, shutdown.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ async fn both_eras_are_spoken_and_remembered() {
             (probe.protocol.as_deref(), probe.error),
             (Some(protocol), None)
         );
-        // The era of the catalog is used at the next start.
+        // The era in the catalog is used at the next start.
         let again = world.router();
         again.restore([catalog]);
         assert_eq!(value(&again, "echo", json!({})).await, json!({}), "{era}");
@@ -98,7 +98,7 @@ async fn a_server_that_is_silent_about_its_era_costs_little_and_once() {
     );
 }
 
-/// A server that answers whatever it is asked does not know what it was asked.
+/// A server that returns an empty result for every unknown request does not know the probe.
 #[tokio::test]
 async fn an_empty_answer_about_its_era_is_none() {
     let script = Script::new()
@@ -164,7 +164,7 @@ async fn tools_of_a_stored_catalog_are_known_before_the_server_is() {
         ServerState::Stopped,
         "nothing was started"
     );
-    // A tool that is gone by now is blocked.
+    // A call of a tool that no longer exists is blocked.
     world.server("demo", &Script::new().tool("other", json!({})));
     let failure = call(&router, "echo", json!({})).await.unwrap_err();
     assert!(
@@ -261,7 +261,7 @@ async fn children_of_a_server_end_with_it() {
         .write(world.path(), "demo")
         .list();
     let binary = deft_testkit::server_binary();
-    // A runner that does not pass the end of its input on, and a stray child.
+    // A runner that does not pass the end of its stdin on, and a stray child.
     let line = format!(
         "sleep 1000 & echo $! > {}/stray; exec {} {}",
         world.path().display(),
@@ -303,8 +303,8 @@ async fn servers_start_side_by_side() {
     );
 }
 
-/// The store of catalogs gets a listing while the router takes it in: before any other caller can see
-/// it.
+/// The callback for catalogs receives a listing while the router adopts it, before any other caller can
+/// see it.
 #[tokio::test]
 async fn a_listed_server_is_never_without_its_tools() {
     let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
@@ -325,7 +325,7 @@ async fn a_listed_server_is_never_without_its_tools() {
     router.shutdown().await;
 }
 
-/// Set for a copy of this test that is there to be killed; names a folder.
+/// Set in a copy of this test that is started to be killed; contains a folder.
 const VICTIM: &str = "DEFT_TEST_VICTIM";
 
 #[tokio::test]
@@ -359,12 +359,12 @@ async fn children_end_with_a_process_that_is_killed() {
     }
 }
 
-/// Starts a program, and a server that does not listen, and waits for its end.
+/// Starts a program, and a server that never answers, and waits to be killed.
 async fn victim(folder: &std::path::Path) {
     let script = |name: &str| {
         let file = folder.join(name);
-        // The shell stays, so that the sleeping process is its child. It writes its id after its parent
-        // has had the time to record it: before that, no process could end it.
+        // The shell keeps running, so the sleeping process is its child. It writes its id only after
+        // its parent had time to record it: before that, no process could kill it.
         format!("sleep 0.5; echo $$ > {}; sleep 1000; true", file.display())
     };
     let mut options = Options::default();

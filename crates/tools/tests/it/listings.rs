@@ -1,4 +1,4 @@
-//! How old a listing may be (S0.58): servers that announce no changes are listed again when they are used
+//! The age of listings (S0.58): servers that announce no changes are listed again when they are used
 //! after ten minutes, and at once when a person asks.
 
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::{World, call, until, value};
 
-/// The time of day of a router, moved by hand.
+/// A router's wall clock, advanced by hand.
 #[derive(Clone)]
 struct Hand(Arc<Mutex<Timestamp>>);
 
@@ -21,7 +21,7 @@ impl Hand {
     }
 }
 
-/// A server with hidden tools that says nothing when they appear, and the clock of its router.
+/// A server that may not announce its hidden tools when they appear, and the clock of its router.
 fn silent(era: &str, announces: bool) -> (World, Hand) {
     let script = Script::new()
         .tool("unlock", json!({"reveal": ["secret"]}))
@@ -60,7 +60,7 @@ async fn a_silent_server_is_listed_again_for_an_unknown_name() {
             }
         );
         assert_eq!(value(&router, "secret", json!({})).await, json!("found"));
-        // The ten minutes begin again.
+        // The ten minutes start again.
         value(&router, "unlock_more", json!({})).await;
         clock.pass(599);
         assert_eq!(router.listed().await, []);
@@ -72,7 +72,7 @@ async fn a_silent_server_is_listed_again_for_an_unknown_name() {
     }
 }
 
-/// S0.58: so does a call of a known tool, which need not wait for it.
+/// S0.58: a call of a known tool also lists the tools again, without waiting for the listing.
 #[tokio::test]
 async fn a_silent_server_is_listed_again_beside_a_call() {
     let (world, clock) = silent("legacy", false);
@@ -83,7 +83,7 @@ async fn a_silent_server_is_listed_again_beside_a_call() {
     until("the tool appears", || is_known(&router, "secret")).await;
 }
 
-/// S0.58: a server that does not answer is not asked over and over, and its tools stay.
+/// S0.58: a server that does not respond is not asked over and over, and its tools are kept.
 #[tokio::test]
 async fn a_listing_that_fails_is_tried_after_ten_minutes() {
     let (mut world, clock) = silent("legacy", false);
@@ -99,7 +99,7 @@ async fn a_listing_that_fails_is_tried_after_ten_minutes() {
     assert!(matches!(router.find("secret"), ToolLookup::Missing { .. }));
 }
 
-/// S0.58: a probe and a wish of a person ask at once.
+/// S0.58: a probe and a person's request list the tools at once.
 #[tokio::test]
 async fn a_person_can_have_tools_listed_at_once() {
     let (world, _) = silent("legacy", false);
@@ -114,7 +114,7 @@ async fn a_person_can_have_tools_listed_at_once() {
     assert!(is_known(&router, "further"));
 }
 
-/// A server that announces changes is believed.
+/// A server that announces changes is not listed again because of its age.
 #[tokio::test]
 async fn a_server_that_announces_changes_is_not_asked_for_its_age() {
     for era in ["legacy", "modern"] {

@@ -1,4 +1,4 @@
-//! The router against servers that behave and servers that do not.
+//! Tests of the router with well-behaved and faulty servers.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

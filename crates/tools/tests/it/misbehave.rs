@@ -1,4 +1,4 @@
-//! Servers that do harm: only their own calls may suffer.
+//! Faulty servers: only their own calls fail.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{World, call, object, until, value};
 
-/// A world with a bad server and a good one.
+/// A world with a faulty server and a good one.
 fn beside_a_good_one(bad: &Script) -> World {
     let mut world = World::with("bad", bad);
     world.add("good", &Script::new().tool("echo", json!({})));
@@ -58,7 +58,7 @@ async fn a_death_before_the_call_is_sent_leaves_no_doubt() {
     let router = world.router();
     let first = call(&router, "demo.die", json!({})).await.unwrap_err();
     assert!(first.in_doubt);
-    // The next call waits for the restart and is not touched by what happened.
+    // The next call waits for the restart and is not affected by the crash.
     assert_eq!(value(&router, "demo.echo", json!({})).await, json!({}));
     assert_eq!(router.health()[0].starts, 2);
 }
@@ -196,7 +196,7 @@ async fn a_program_that_is_not_there_is_named() {
 async fn the_circuit_opens_after_five_failures() {
     let world = beside_a_good_one(&Script::new().with("start", json!({"die": true})));
     let mut options = world.options.clone();
-    // The tool is known from an earlier time, so that calls go to the server.
+    // The tool is known from a stored catalog, so calls reach the server.
     let router = world.router();
     let tools = Script::new().tool("echo", json!({}));
     options
@@ -231,7 +231,7 @@ async fn the_circuit_opens_after_five_failures() {
 
 #[tokio::test]
 async fn a_server_that_answers_nothing_any_more_is_started_anew() {
-    // One call that blocks the whole process, as a single-threaded server would.
+    // One call that blocks the whole process, as in a single-threaded server.
     let world = World::with(
         "demo",
         &Script::new()

@@ -1,7 +1,7 @@
-//! Public servers that other people wrote: connect, list, call.
+//! Public third-party servers: connect, list, call.
 //!
-//! They are installed by `crates/tools/tests/servers/install.sh`. A server that
-//! is missing fails the test; nothing is skipped.
+//! `crates/tools/tests/servers/install.sh` installs them. If one is missing the test fails; nothing is
+//! skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -35,7 +35,7 @@ fn with(name: &str, path: &str, arguments: &[&str]) -> World {
     world
 }
 
-/// The tools of the server, which speaks this era.
+/// Returns the tools of the server, after checking its era.
 fn tools(world: &World, era: Era) -> Vec<String> {
     let catalog = world.catalogs.lock().unwrap().last().cloned().unwrap();
     let protocol = match era {
@@ -175,7 +175,7 @@ async fn mcp_server_time() {
     let times = json!({"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"});
     let converted = value(&router, "time.convert_time", times).await;
     assert_eq!(converted["time_difference"], "+9.0h");
-    // The server is called `time`, and so is the family of a built-in tool.
+    // The server's name `time` is also the prefix of a built-in tool.
     assert!(value(&router, "time.now", json!({})).await["unix"].is_number());
     assert_eq!(
         tools(&world, Era::Modern),

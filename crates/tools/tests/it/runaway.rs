@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{World, call, object, until, value};
 
-/// Lines for `sh` that start a process which outlives them, and the names of files with its number.
+/// Lines for `sh` that start a process which outlives the shell, and the names of files with its
+/// process id.
 const RUNAWAYS: [(&str, &str); 4] = [
     (
         "session",
@@ -31,7 +32,7 @@ const RUNAWAYS: [(&str, &str); 4] = [
     ),
 ];
 
-/// A line that starts all of them in a folder.
+/// Returns a line that starts all runaways in a folder.
 fn start_runaways(folder: &Path) -> String {
     let lines: Vec<&str> = RUNAWAYS.iter().map(|(_, line)| *line).collect();
     // They must not keep the pipes of their parent open.
@@ -125,7 +126,7 @@ async fn a_program_that_ends_by_itself_may_leave_something_running() {
     value(&router, "shell.run", json!({ "command": line })).await;
     let read = || std::fs::read_to_string(world.path().join("left")).unwrap_or_default();
     until("it runs", || read().ends_with('\n')).await;
-    // Another call that is ended by force does not concern it.
+    // Killing another call does not affect it.
     let other = json!({"command": "sleep 1000", "timeout": 0.1});
     assert!(call(&router, "shell.run", other).await.is_err());
     let left = read();
@@ -136,7 +137,7 @@ async fn a_program_that_ends_by_itself_may_leave_something_running() {
         .unwrap();
 }
 
-/// Set for a copy of the test below that is there to be killed; names a folder.
+/// Set in a copy of the test below that is started to be killed; contains a folder.
 const VICTIM: &str = "DEFT_TEST_RUNAWAY";
 
 #[tokio::test]
@@ -165,7 +166,7 @@ async fn everything_ends_when_the_router_is_killed() {
     all_end(&numbers).await;
 }
 
-/// Lets a server start everything, and waits for its end.
+/// Lets a server start all runaways, and waits to be killed.
 async fn victim(folder: &Path) {
     let arguments = Script::new()
         .tool("run", json!({"run": start_runaways(folder)}))
@@ -179,7 +180,7 @@ async fn victim(folder: &Path) {
     let router = Router::new(options, deft_tools::Environment::default());
     value(&router, "run", json!({})).await;
     numbers(folder).await;
-    // Orphans are looked for now and then, and whenever something is ended by force.
+    // deft searches for orphans periodically, and whenever it kills something.
     let forced = json!({"command": "sleep 1000", "timeout": 0.1});
     assert!(call(&router, "shell.run", forced).await.is_err());
     std::fs::write(folder.join("ready"), "").unwrap();

@@ -1,4 +1,4 @@
-//! Callers of `shell.run` that try to run something else than they may.
+//! Callers of `shell.run` that try to run a program that is not allowed.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, call};
 
-/// A world in which only `echo` may run, and another `echo` lies in the open folder.
+/// A world in which only `echo` may run, with another `echo` in the allowed folder.
 fn with_a_second_echo() -> World {
     let mut world = World::new();
     let open = world.path().join("open");
@@ -25,7 +25,7 @@ fn with_a_second_echo() -> World {
 async fn only_the_allowed_file_runs_whatever_a_caller_writes() {
     let mut world = with_a_second_echo();
     let open = world.path().join("open");
-    // As if deft had been started with the open folder, and a relative one, in its `PATH`.
+    // As if deft's own `PATH` contained the allowed folder and a relative one.
     for (name, value) in &mut world.environment.inherited {
         if name == "PATH" {
             *value = format!(".:{value}");

@@ -1,4 +1,4 @@
-//! Servers that ask for a sign-in.
+//! Servers that require a sign-in.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn world(server: &GuardedServer) -> (World, Arc<MemoryVault>) {
     (world, vault)
 }
 
-/// Signs in as a person does, with these scopes besides.
+/// Signs in like a person, with additional scopes.
 async fn sign_in(router: &Router, scopes: &[&str]) -> Result<(), Failure> {
     let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
     let pending = router.sign_in("web", REDIRECT, &scopes).await?;
@@ -39,7 +39,7 @@ async fn a_call_without_a_sign_in_fails_at_once_and_says_what_to_do() {
     let server = GuardedServer::start();
     let (world, _) = world(&server);
     let router = world.router();
-    // More often than a server may fail: signing in is all it takes.
+    // More often than a server may fail: a missing sign-in must not open the circuit.
     for _ in 0..8 {
         let failure = call(&router, "web.whoami", json!({})).await.unwrap_err();
         assert_eq!(
@@ -87,7 +87,7 @@ async fn a_sign_in_is_bound_to_the_server_and_proved() {
     assert_eq!(stored.url, server.url);
     assert!(format!("{stored:?}").find("canary").is_none());
 
-    // The same name for another server: its tokens are not for that one.
+    // The same name for another server, which must not receive the tokens.
     let other = GuardedServer::start();
     let mut moved = world;
     let options = ServerOptions::url(&other.url);
@@ -113,7 +113,7 @@ async fn a_token_that_ends_is_renewed_once_for_all_calls() {
     let refreshed = server.asked("/token").remove(1);
     assert!(refreshed.contains("grant_type=refresh_token") && refreshed.contains("resource="));
 
-    // One that is known to end soon is renewed before it is sent.
+    // A token that expires soon is renewed before it is sent.
     server.set_lifetime(30);
     server.end_access();
     value(&router, "whoami", json!({})).await;
@@ -139,7 +139,7 @@ async fn a_sign_in_that_cannot_be_renewed_asks_for_a_new_one() {
         assert_eq!(failure.class, FailureClass::Auth);
         assert!(failure.hint.unwrap().contains("deft mcp login web"));
     }
-    // The refresh token was tried once and is not tried again.
+    // The refresh token was used once and is not used again.
     assert_eq!(server.asked("/token").len(), 2);
     assert_eq!(vault.load("web").unwrap().unwrap().refresh_token, None);
     sign_in(&router, &[]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Skills that servers offer: listed, opened, compared.
+//! Skills that servers offer: listed, opened, verified.
 
 use deft_model::FailureClass;
 use deft_testkit::{RemoteSkills, Script, skill_md};
@@ -32,7 +32,7 @@ fn world(change: impl FnOnce(RemoteSkills) -> RemoteSkills) -> (World, RemoteSki
     (world, skills)
 }
 
-/// The requests about skills that a server got, in order.
+/// Returns the requests about skills that a server received, in order.
 fn asked(world: &World, server: &str) -> Vec<String> {
     let events = world.witness(server).into_iter();
     let about = events.filter(|event| event.tool.contains('/'));
@@ -61,7 +61,7 @@ async fn nothing_but_the_list_is_read_until_a_skill_is_opened_in_both_eras() {
         let skill = entry(&router).await;
         assert_eq!(skill.id(), "docs/pdf");
         assert_eq!(skill.description(), "Fills forms");
-        // A list that may still be believed is not asked for again.
+        // A fresh list is not requested again.
         assert_eq!(router.skill("docs/pdf").await.unwrap(), skill);
         assert_eq!(asked(&world, "docs"), ["skills/list"], "{era}");
         let text = router.read_skill_file(&skill, "SKILL.md").await.unwrap();
@@ -122,7 +122,7 @@ async fn an_old_list_is_not_believed() {
     assert_ne!(before.fingerprint(), after.fingerprint());
     let last = asked(&world, "docs").pop().unwrap();
     assert_eq!(last, format!("skills/get {URI}"));
-    // An entry that is held does not fit the new content.
+    // An old entry does not match the new content.
     let failure = router.read_skill_file(&before, "SKILL.md").await;
     assert!(
         failure
@@ -200,7 +200,7 @@ async fn a_skill_is_read_on_its_own_server_only() {
     let skill = entry(&router).await;
     router.read_skill_file(&skill, "SKILL.md").await.unwrap();
     assert_eq!(asked(&world, "other"), ["skills/list"]);
-    // The same address is another skill there.
+    // The same URI on another server is a different skill.
     let namesake = router.skills("other").await.unwrap().skills.remove(0);
     assert_eq!(namesake.uri, skill.uri);
     assert_ne!(namesake.id(), skill.id());

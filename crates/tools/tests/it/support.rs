@@ -1,4 +1,4 @@
-//! A world for one test: a folder, servers that follow scripts, a router.
+//! The world of one test: a folder, scripted servers, a router.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -81,7 +81,7 @@ pub(crate) async fn value(router: &Router, tool: &str, arguments: Value) -> Valu
     call(router, tool, arguments).await.unwrap().value
 }
 
-/// Waits for something to become true; fails after a while.
+/// Waits until `condition` returns true; panics after a while.
 pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     for _ in 0..2000 {
         if condition() {
@@ -92,12 +92,12 @@ pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     panic!("never: {what}");
 }
 
-/// The lines that are logged on this thread.
+/// The lines logged on this thread.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Follows the log until the guard is dropped.
+    /// Captures the log until the guard is dropped.
     pub(crate) fn follow(&self) -> tracing::subscriber::DefaultGuard {
         let log = self.clone();
         let subscriber = tracing_subscriber::fmt()

@@ -54,7 +54,7 @@ async fn send(client: &Client, text: &str) -> Result<Receipt, SendError> {
     client.send("77", text, &SendOptions::default()).await
 }
 
-/// Nothing that a person may see shows the token, whole or in part.
+/// Checks that a failure contains no part of the token.
 fn assert_hidden(api: &BotApi, failure: &Failure) {
     let (_, secret) = api.token.split_once(':').unwrap();
     let shown = format!("{failure:?}");
@@ -153,7 +153,7 @@ async fn a_token_that_is_refused_or_no_token_is_never_shown() {
         assert_eq!(failure.class, FailureClass::Auth, "{failure:?}");
         assert!(!format!("{failure:?}").contains(token), "{failure:?}");
     }
-    // The words of a server that repeats what it was asked.
+    // The error text of a server that repeats the request.
     let echo = format!("Unauthorized: /bot{}/sendMessage", api.token);
     api.script([BotAnswer::Error(401, echo)]);
     let failure = send(&client(&api), "hi").await.unwrap_err().failure;
@@ -211,7 +211,7 @@ async fn long_texts_become_several_messages_and_go_on_where_they_stopped() {
         .iter()
         .map(|call| call.body["text"].as_str().unwrap().to_owned())
         .collect();
-    // The one that was refused came twice.
+    // The rejected part was sent twice.
     assert_eq!(said.remove(1), said[1]);
     assert_eq!(said.join("\n"), text);
     let empty = send(&client, " \n").await.unwrap_err().failure;
@@ -245,7 +245,7 @@ async fn chats_that_cannot_be_meant_become_the_primary_chat() {
         if let Some(given) = &given {
             arguments["chat_id"] = given.clone();
         }
-        // The double knows numbers of the usual size only; what counts is what it was asked.
+        // The double only knows chat ids of the usual length; the test checks the request.
         call(&router, "telegram_send_message", arguments).await.ok();
         let asked = api.calls().last().unwrap().body["chat_id"].clone();
         assert_eq!(asked, json!(chat), "{given:?}");
@@ -269,7 +269,7 @@ async fn chats_that_cannot_be_meant_become_the_primary_chat() {
     assert!(failure.hint.unwrap().contains("notify.target"));
 }
 
-/// The bot sends to `telegram.allowed_chats` and the primary chat only.
+/// The bot sends only to `telegram.allowed_chats` and the primary chat.
 #[tokio::test]
 async fn the_bot_writes_to_allowed_chats_only() {
     let api = BotApi::start();
@@ -348,8 +348,8 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     assert_eq!((failure.class, failure.blocked), (FailureClass::Auth, true));
 }
 
-/// Messages and presses arrive unchanged, unknown updates do no harm, and confirmed updates never come
-/// again.
+/// Messages and button presses arrive unchanged, unknown updates do no harm, and confirmed updates are
+/// never delivered again.
 #[tokio::test(flavor = "multi_thread")]
 async fn updates_are_heard() {
     let api = BotApi::start();
@@ -414,7 +414,7 @@ async fn two_listeners_are_told_apart() {
     );
 }
 
-/// A question is one message, however long it is.
+/// A question is a single message, even if it is long.
 #[tokio::test]
 async fn buttons_stay_with_their_question() {
     let api = BotApi::start();

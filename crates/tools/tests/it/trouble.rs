@@ -69,7 +69,7 @@ async fn secrets_reach_the_tool_and_nobody_else() {
     assert!(!format!("{:?} {:?}", world.options, router.health()).contains("c0nf"));
 }
 
-/// What a server was given with its configuration does not come back from it, in whatever form.
+/// A secret from a server's configuration never occurs in its results, in any encoding.
 #[tokio::test]
 async fn secrets_of_the_configuration_stay_with_the_server() {
     let (standard, safe) = ("YzBuZiJpZy9rZXk=", "YzBuZiJpZy9rZXk");

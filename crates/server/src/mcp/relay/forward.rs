@@ -1,4 +1,4 @@
-//! The way of a request to a server and of its result back, whichever eras the two sides are of.
+//! Forwards a request to a server and returns its result, whatever eras the two sides belong to.
 
 use std::collections::BTreeMap;
 
@@ -19,45 +19,45 @@ use super::retry::{self, RetryParts};
 use super::side::{ClientSide, unsupported};
 use crate::mcp::handler::McpServer;
 
-/// How often a server may ask for input before its request is given up.
+/// Maximum number of times that a server may ask for input in one request.
 const MOST_ROUNDS: usize = 16;
 
-/// What a request is for.
+/// The server and item that a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::mcp) struct Upstream {
     /// The server.
     pub(in crate::mcp) server: String,
-    /// The tool, prompt or address, as the server knows it.
+    /// Name of the tool or prompt, or URI of the resource, as the server knows it.
     pub(in crate::mcp) name: String,
 }
 
-/// What a client of the newer era keeps between two requests.
+/// State that a client of the newer era sends back when it repeats a request.
 #[derive(Serialize, Deserialize)]
 enum State {
-    /// This, for the server.
+    /// State of the server, to be passed on.
     Server(String),
-    /// The number of a call that waits here.
+    /// Id of a parked call.
     Parked(u64),
 }
 
-/// How far a call got.
+/// Why [`Journey::watch`] returned.
 enum Pause {
     Ended(Box<Result<ServerResult, RelayError>>),
-    /// The server waits for a client that cannot be asked while its request is under way.
+    /// The server waits for an answer from a client that cannot be asked while its request is in flight.
     Asked(Box<OpenQuestion>),
     Cancelled,
 }
 
-/// One request on its way.
+/// A request being forwarded.
 struct Journey<'a> {
     server: &'a McpServer,
     upstream: &'a Upstream,
     side: ClientSide<'a>,
-    /// The request without the parts of a retry.
+    /// The request, without the state and answers of a retry.
     request: ClientRequest,
 }
 
-/// Passes a request on and gives what the server answered.
+/// Forwards a request and returns the server's result.
 pub(in crate::mcp) async fn forward(
     server: &McpServer,
     upstream: &Upstream,
@@ -85,7 +85,7 @@ impl Journey<'_> {
             let result = match self.watch(&mut call).await {
                 Pause::Ended(result) => (*result)?,
                 Pause::Asked(question) => return self.park(call, *question),
-                // Dropping the call tells the server.
+                // Dropping the call cancels it at the server.
                 Pause::Cancelled => return Err(cancelled()),
             };
             let ServerResult::InputRequiredResult(input) = result else {
@@ -106,7 +106,8 @@ impl Journey<'_> {
         )))
     }
 
-    /// Starts the request, or continues the call that waited for this client.
+    /// Starts the request, or continues the parked call that its state names. The inner `Err` is a result
+    /// that asks the same question again, because the client has not answered it.
     fn resume(&self, parts: RetryParts) -> Result<Result<RelayCall, ServerResult>, RelayError> {
         let Some(sealed) = parts.state else {
             return Ok(Ok(self.start(RetryParts {
@@ -143,7 +144,8 @@ impl Journey<'_> {
         relay::start(self.server.app(), request)
     }
 
-    /// Passes messages on until the call ends, or waits for a client that has to ask again.
+    /// Forwards messages until the call ends or is cancelled, or until it asks a client that can answer only
+    /// with a new request.
     async fn watch(&self, call: &mut RelayCall) -> Pause {
         let mut asked = FuturesUnordered::new();
         loop {
@@ -165,7 +167,7 @@ impl Journey<'_> {
                         return Pause::Asked(Box::new(OpenQuestion { request, reply }));
                     } else {
                         asked.push(async move {
-                            // A server that no longer waits has an answer of its own on the way.
+                            // Sending fails if the server no longer waits; its own result is on the way then.
                             drop(reply.send(self.side.ask(request).await));
                         });
                     }
@@ -174,7 +176,7 @@ impl Journey<'_> {
         }
     }
 
-    /// Keeps a call until the client comes back with an answer.
+    /// Parks a call until the client repeats its request with an answer.
     fn park(&self, call: RelayCall, question: OpenQuestion) -> Result<ServerResult, RelayError> {
         let input = question.to_input();
         let id = self
@@ -186,7 +188,7 @@ impl Journey<'_> {
         Ok(InputRequiredResult::new(input, Some(state)).into())
     }
 
-    /// A result that asks for input, with a state that only this request can be tried again with.
+    /// Seals the state in a result that asks for input, so that only a retry of this request can use it.
     fn seal(&self, mut input: InputRequiredResult) -> Result<ServerResult, RelayError> {
         if let Some(state) = input.request_state.take() {
             input.request_state = Some(self.close(&State::Server(state))?);
@@ -206,14 +208,15 @@ impl Journey<'_> {
         })
     }
 
-    /// A state holds for the same request of the same caller.
+    /// Returns the context that states are sealed for: a state is valid for the same request of the same
+    /// caller.
     fn purpose(&self) -> String {
         let Upstream { server, name } = self.upstream;
         let (method, caller) = (self.request.method(), self.side.caller());
         format!("{server}\n{method}\n{name}\n{caller}")
     }
 
-    /// Asks a client of the older era what a server of the newer one wants to know.
+    /// Asks a client of the older era for the input that a server of the newer era needs.
     async fn collect(&self, input: InputRequiredResult) -> Result<RetryParts, RelayError> {
         let requests = input.input_requests.unwrap_or_default();
         let asked = requests.into_iter().map(|(key, request)| async move {
@@ -248,7 +251,7 @@ fn unknown_state() -> RelayError {
     ))
 }
 
-/// The state was given out here, so the call was answered already, or given up because no answer came.
+/// Creates the error for a parked call that was already answered or has timed out.
 fn no_longer_parked() -> RelayError {
     let message = "the call no longer waits for an answer\nhint: call again without `requestState`";
     RelayError::Protocol(ErrorData::invalid_params(message, None))
@@ -258,7 +261,7 @@ fn cancelled() -> RelayError {
     RelayError::Protocol(ErrorData::internal_error("the request was cancelled", None))
 }
 
-/// In the newer era each result states that it is complete; servers of the older one omit that.
+/// Marks a result as complete. The newer era requires this; servers of the older era omit it.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of results; these are the ones that are passed on"

@@ -1,11 +1,11 @@
-//! Requests for servers behind deft: tools, prompts, resources and completions that deft passes on as they are.
+//! Relayed requests: tools, prompts, resources and completions of servers behind deft, passed on unchanged.
 //!
-//! A client and a server may be of different eras. In the older one a server asks its client by a request of its own
-//! in the middle of a call; in the newer one by a result that asks for input, after which the client calls again. Each
-//! pair of eras is joined here: `forward.rs` has the way, `side.rs` the client, `parked.rs` the calls that wait for a
-//! client of the newer era.
+//! A client and a server may belong to different eras of the protocol. In the older era, a server asks its
+//! client with a request during a call. In the newer era, it returns a result that asks for input, and the
+//! client repeats the call. deft connects every pair of eras: `forward.rs` has the flow of a request,
+//! `side.rs` the client, `parked.rs` the calls that wait for a client of the newer era.
 //!
-//! Not here: connections to servers, and the names under which they are offered, which are in `tools`.
+//! Not here: connections to servers, and the names under which their items are exported (`tools`).
 
 mod forward;
 mod parked;
@@ -25,14 +25,15 @@ use rmcp::model::ErrorCode;
 
 use parked::ParkedCalls;
 
-/// What all requests of all clients share.
+/// State shared by the relayed requests of all clients.
 #[derive(Default)]
 pub(super) struct Relay {
     seal: Seal,
     parked: ParkedCalls,
 }
 
-/// Why there is no result: an error of the server as it is, or a failure that deft explains.
+/// Converts a relay error: returns a server's protocol error unchanged as `Err`, and explains any other
+/// failure.
 pub(super) fn refusal(error: RelayError) -> Result<CallFailure, ErrorData> {
     match error {
         RelayError::Protocol(error) => Err(error),
@@ -40,13 +41,13 @@ pub(super) fn refusal(error: RelayError) -> Result<CallFailure, ErrorData> {
     }
 }
 
-/// The error of a result that is none of the request.
+/// Creates the error for a result that does not match the request.
 pub(super) fn unreadable(server: &str) -> ErrorData {
     let message = format!("the server `{server}` answered with something else than was asked for");
     ErrorData::internal_error(message, None)
 }
 
-/// The same where the protocol has no results that are failures.
+/// Like [`refusal`], for requests whose results cannot express failures.
 pub(super) fn error(error: RelayError) -> ErrorData {
     let failure = match refusal(error) {
         Err(error) => return error,

@@ -1,5 +1,5 @@
-//! Calls of servers of the older era that wait for a client of the newer one: the client got a result that asks for
-//! input, and comes back with the answers or does not.
+//! Parked calls: calls to servers of the older era that wait for a client of the newer era. The client got a
+//! result that asks for input and may or may not return with the answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// How long a client may take to come back.
+/// Time after which a parked call is given up.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// The most calls that wait at once; the oldest is given up for a new one.
+/// Maximum number of parked calls. The oldest is dropped to make room for a new one.
 const MOST: usize = 256;
 
-/// What the server waits for.
+/// Sends the answer to the server.
 type Reply = oneshot::Sender<Result<ClientResult, ErrorData>>;
 
-/// A question of a server and the way back.
+/// A question from a server, and the sender for its answer.
 pub(super) struct OpenQuestion {
     pub(super) request: ServerRequest,
     pub(super) reply: Reply,
 }
 
-/// A call that waits.
+/// A parked call.
 pub(super) struct ParkedCall {
     pub(super) call: RelayCall,
     pub(super) question: OpenQuestion,
 }
 
-/// All calls that wait, by their ids. Dropping one cancels it at its server.
+/// All parked calls by id. Dropping a call cancels it at its server.
 #[derive(Clone, Default)]
 pub(super) struct ParkedCalls {
     calls: Arc<Mutex<CallTable>>,
@@ -46,7 +46,7 @@ struct CallTable {
 }
 
 impl ParkedCalls {
-    /// Keeps a call; its id.
+    /// Parks a call and returns its id.
     pub(super) fn keep(&self, call: ParkedCall) -> u64 {
         let mut waiting = self.calls.lock();
         waiting.next += 1;
@@ -69,17 +69,17 @@ impl ParkedCalls {
         id
     }
 
-    /// The call with this id; it is kept no longer.
+    /// Removes and returns the call with this id.
     pub(super) fn take(&self, id: u64) -> Option<ParkedCall> {
         self.calls.lock().calls.remove(&id)
     }
 }
 
-/// The key of the only question of a call that waits.
+/// Key of a parked call's only question.
 const KEY: &str = "question";
 
 impl OpenQuestion {
-    /// What the client is asked.
+    /// Converts the question to an input request for the client.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "`rmcp` has many kinds of messages and may add more"
@@ -94,19 +94,19 @@ impl OpenQuestion {
         Some(InputRequests::from([(KEY.to_owned(), request)]))
     }
 
-    /// Answers the server; gives the question back if the client has not answered it.
+    /// Sends the client's answer to the server. Returns the question if the client has not answered it.
     pub(super) fn answer(self, responses: Option<&InputResponses>) -> Result<(), Box<Self>> {
         let response = responses.and_then(|responses| responses.get(KEY));
         let Some(result) = response.and_then(|response| read(&self.request, response)) else {
             return Err(Box::new(self));
         };
-        // A server that no longer waits has an answer of its own on the way.
+        // Sending fails if the server no longer waits; its own result is on the way then.
         drop(self.reply.send(Ok(result)));
         Ok(())
     }
 }
 
-/// An answer as the question asks for it.
+/// Parses an answer in the form that the question asks for.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of messages and may add more"

@@ -1,15 +1,15 @@
-//! What a client of the newer era sends when it calls again, in the three requests that may ask for input.
+//! State and answers of retries, in the three kinds of requests that support them.
 
 use rmcp::model::{ClientRequest, InputResponses};
 
-/// The answers that the last result asked for, and the state that it gave out.
+/// Answers that the last result asked for, and the state that it contained.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RetryParts {
     pub(super) responses: Option<InputResponses>,
     pub(super) state: Option<String>,
 }
 
-/// Takes the parts out of a request.
+/// Removes the retry parts from a request and returns them.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of requests; only three can be tried again"
@@ -33,7 +33,7 @@ pub(super) fn take(request: &mut ClientRequest) -> RetryParts {
     RetryParts { responses, state }
 }
 
-/// The request with these parts.
+/// Returns the request with these retry parts.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of requests; only three can be tried again"

@@ -1,16 +1,16 @@
-//! What deft remembers of a client with a session.
+//! State of a client's session.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-/// One client with a session; a client without one has a new session for each request.
+/// Session of one client. A client without sessions gets a new one for each request.
 pub(in crate::mcp) struct Session {
     pub(super) id: u64,
-    /// The least severe messages of logs that it wants, in the words of MCP.
+    /// Minimum level of log messages that the client wants, in the words of MCP.
     level: Mutex<Option<String>>,
-    /// The resources that it follows, with their servers.
+    /// URIs of the resources that the client follows, with their servers.
     followed: Mutex<BTreeMap<String, String>>,
 }
 
@@ -32,7 +32,7 @@ impl Session {
         self.level.lock().clone()
     }
 
-    /// Notes a resource that the client follows; false if it does already.
+    /// Adds a resource that the client follows. Returns false if it already follows it.
     pub(in crate::mcp) fn follow(&self, uri: &str, server: &str) -> bool {
         let before = self
             .followed
@@ -41,7 +41,7 @@ impl Session {
         before.is_none()
     }
 
-    /// Forgets a resource; the server that has it.
+    /// Removes a followed resource and returns its server.
     pub(in crate::mcp) fn unfollow(&self, uri: &str) -> Option<String> {
         self.followed.lock().remove(uri)
     }
@@ -50,7 +50,7 @@ impl Session {
         self.followed.lock().contains_key(uri)
     }
 
-    /// Everything that the client followed.
+    /// Removes and returns all followed resources.
     pub(in crate::mcp) fn take_followed(&self) -> BTreeMap<String, String> {
         std::mem::take(&mut *self.followed.lock())
     }

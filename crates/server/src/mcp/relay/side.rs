@@ -1,4 +1,4 @@
-//! The client of a request: what it can be asked, how, and what it wants to hear.
+//! The client's side of a relayed request: capabilities, questions, progress and logs.
 
 #![expect(deprecated, reason = "clients of older revisions use these")]
 
@@ -15,7 +15,7 @@ use rmcp::service::{RequestContext, ServiceError};
 use super::session::Session;
 use crate::access::Caller;
 
-/// The beginning of keys beside parameters that belong to one connection.
+/// Prefix of `_meta` keys that belong to a single connection.
 const RESERVED: &str = "io.modelcontextprotocol/";
 const PROGRESS: &str = "progressToken";
 
@@ -23,7 +23,7 @@ const PROGRESS: &str = "progressToken";
 pub(super) struct ClientSide<'a> {
     context: &'a RequestContext<RoleServer>,
     capabilities: ClientCapabilities,
-    /// It asks again instead of being asked.
+    /// Whether the client is of the newer era: it repeats requests instead of answering requests.
     pub(super) is_modern: bool,
     level: Option<String>,
     session: u64,
@@ -34,7 +34,7 @@ impl<'a> ClientSide<'a> {
         let version = context.protocol_version();
         let is_modern = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         let declared = context.client_capabilities().unwrap_or_default();
-        // Extensions are between a client and deft.
+        // Extensions apply only between a client and deft.
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = declared.elicitation;
         capabilities.sampling = declared.sampling;
@@ -53,7 +53,7 @@ impl<'a> ClientSide<'a> {
         }
     }
 
-    /// The client as servers know it.
+    /// Describes the client to servers.
     pub(super) fn describe(&self) -> RelayClient {
         RelayClient {
             capabilities: self.capabilities.clone(),
@@ -62,14 +62,14 @@ impl<'a> ClientSide<'a> {
         }
     }
 
-    /// Whose request it is, as far as the token says.
+    /// Returns the name of the caller's token; empty without one.
     pub(super) fn caller(&self) -> &str {
         let parts = self.context.extensions.get::<Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
         caller.map_or("", |caller| &caller.name)
     }
 
-    /// What the client says beside its parameters and a server may know.
+    /// Returns the request's `_meta` without the keys that are meant for deft only.
     pub(super) fn meta(&self) -> RequestMetaObject {
         let mut meta = self.context.meta.clone();
         let is_ours = |key: &str| key == PROGRESS || key.starts_with(RESERVED);
@@ -81,16 +81,17 @@ impl<'a> ClientSide<'a> {
         self.context.ct.cancelled().await;
     }
 
-    /// Tells the client how far a request is, if it wants to know.
+    /// Sends progress to the client, if the client asked for it.
     pub(super) async fn progress(&self, mut progress: ProgressNotificationParam) {
         if let Some(token) = self.context.meta.get_progress_token() {
             progress.progress_token = token;
-            // A client that is gone needs no progress.
+            // A disconnected client needs no progress.
             drop(self.context.peer.notify_progress(progress).await);
         }
     }
 
-    /// Passes a line of a log on, if the client wants it. One of the newer era says so with each request.
+    /// Forwards a log message, if the client wants it. A client of the newer era states its level in each
+    /// request.
     pub(super) async fn log(&self, line: LoggingMessageNotificationParam) {
         let least = self.level.as_deref();
         let wanted = match least.and_then(read) {
@@ -102,7 +103,7 @@ impl<'a> ClientSide<'a> {
         }
     }
 
-    /// Whether the client can be asked this.
+    /// Whether the client's capabilities allow this request.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "`rmcp` has many kinds of messages and may add more"
@@ -128,7 +129,7 @@ impl<'a> ClientSide<'a> {
     }
 }
 
-/// The error of a request that the client cannot be asked.
+/// Creates the error for a request that the client does not support.
 pub(super) fn unsupported() -> ErrorData {
     let message = "the client does not support this";
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
@@ -151,7 +152,7 @@ fn read(word: &str) -> Option<LoggingLevel> {
     serde_json::from_value(serde_json::json!(word)).ok()
 }
 
-/// A level in the words of MCP.
+/// Returns the MCP name of a log level.
 pub(in crate::mcp) fn word(level: LoggingLevel) -> &'static str {
     match level {
         LoggingLevel::Debug => "debug",

@@ -1,7 +1,8 @@
-//! Sees to it that the runs of tasks go on while no client waits for them.
+//! Keeps the runs of tasks going while no client waits for them.
 //!
-//! A daemon drives them like every other run. Only a server without one drives them itself; what it leaves when it ends
-//! is in the store, and continues with the next daemon, or when a client of the next server asks for the task.
+//! A daemon drives them like all other runs. Without a daemon, this server drives them itself. Runs that are
+//! unfinished when it ends are in the store; they continue with the next daemon, or when a client of the next
+//! server asks for the task.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,17 +19,17 @@ use super::requests;
 use super::state::internal;
 use crate::mcp::handler::McpServer;
 
-/// How often a run that is to be left is looked at.
+/// Interval between checks whether a run can be left.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs of tasks that this process drives.
+/// Runs of tasks driven by this process.
 #[derive(Default)]
 pub(in crate::mcp) struct TaskRuns {
     ids: Mutex<HashSet<String>>,
     closing: CancellationToken,
 }
 
-/// The place of a run among them.
+/// Entry of a run in [`TaskRuns`], removed on drop.
 struct TaskPlace {
     runs: Arc<TaskRuns>,
     id: String,
@@ -41,12 +42,12 @@ impl Drop for TaskPlace {
 }
 
 impl TaskRuns {
-    /// Leaves runs as soon as they rest, because this process is about to end.
+    /// Leaves each run as soon as nothing of it is in progress, because this process is about to end.
     pub(in crate::mcp) fn close(&self) {
         self.closing.cancel();
     }
 
-    /// A place for a run; none if it has one.
+    /// Adds an entry for a run. Returns `None` if the run already has one.
     fn enter(self: &Arc<Self>, id: &str) -> Option<TaskPlace> {
         let is_new = self.ids.lock().insert(id.to_owned());
         is_new.then(|| TaskPlace {
@@ -56,7 +57,7 @@ impl TaskRuns {
     }
 }
 
-/// Lets a run go on: by the daemon if there is one, else here.
+/// Resumes a run: by the daemon if one is running, otherwise in this process.
 pub(super) async fn go_on(server: &McpServer, id: &str, by: &str) -> Result<(), ErrorData> {
     let Some(place) = server.task_runs().enter(id) else {
         return Ok(());
@@ -76,7 +77,7 @@ pub(super) async fn go_on(server: &McpServer, id: &str, by: &str) -> Result<(), 
     Ok(())
 }
 
-/// Drives a run until it is over, waits for something else than this process, or is left.
+/// Drives a run until it ends, waits for something outside this process, or is left.
 async fn follow(server: McpServer, place: TaskPlace, mut drive: Drive) {
     loop {
         tokio::select! {
@@ -94,13 +95,13 @@ async fn follow(server: McpServer, place: TaskPlace, mut drive: Drive) {
     }
 }
 
-/// Ready when this process is about to end and nothing of the run is at work.
+/// Waits until this process is about to end and nothing of the run is in progress.
 async fn may_leave(server: &McpServer, id: &str) {
     server.task_runs().closing.cancelled().await;
     loop {
         match requests::look(server, id).await {
             Ok(run) if !run.is_resting() => tokio::time::sleep(LOOK).await,
-            // One that cannot be read cannot be driven either.
+            // A run that cannot be read cannot be driven either.
             Ok(_) | Err(_) => return,
         }
     }

@@ -1,9 +1,10 @@
-//! Long runs as tasks: the extension `io.modelcontextprotocol/tasks` of the revision without sessions.
+//! Long runs as tasks: the extension `io.modelcontextprotocol/tasks`, for the protocol revision without
+//! sessions.
 //!
-//! The id of a task is the id of its run, and a client learns nothing about a task that is not in the record of the
-//! run. So a task is known after a restart, and to every process that serves the home. Not here: notifications about
-//! tasks, which the library cannot send on the stream of `subscriptions/listen` (clients poll), and the older tasks of
-//! 2025-11-25.
+//! The id of a task is the id of its run, and everything a client learns about a task is in the record of the
+//! run. Therefore tasks are known after a restart and to every process that serves the home. Not here:
+//! notifications about tasks, which the library cannot send on the stream of `subscriptions/listen` (clients
+//! poll), and the older tasks of 2025-11-25.
 
 mod follow;
 mod requests;
@@ -20,12 +21,12 @@ use rmcp::RoleServer;
 use rmcp::model::{ExtensionCapabilities, JsonObject, ProtocolVersion, TASKS_EXTENSION_ID};
 use rmcp::service::RequestContext;
 
-/// What the server says about this extension, which has no settings.
+/// Returns the server's declaration of this extension, which has no settings.
 pub(super) fn extension() -> ExtensionCapabilities {
     BTreeMap::from([(TASKS_EXTENSION_ID.to_owned(), JsonObject::new())])
 }
 
-/// Whether a request says that a task may be its answer.
+/// Whether the client accepts a task as the answer to this request.
 pub(super) fn are_known_to(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     let capabilities = context.client_capabilities();

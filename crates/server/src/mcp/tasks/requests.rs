@@ -1,4 +1,4 @@
-//! What a client asks about a task: how it stands, to pass on answers, to stop it.
+//! Requests about a task: get its state, pass on answers, cancel it.
 
 use deft_service::doorbell::{self, Ring};
 use deft_service::{App, Lock, approvals, runs};
@@ -13,13 +13,13 @@ use super::state::{TaskRun, internal};
 use crate::mcp::elicit::{self, AskBy};
 use crate::mcp::handler::McpServer;
 
-/// The run of a task as it stands.
+/// Reads the current state of a task's run.
 pub(super) async fn look(server: &McpServer, id: &str) -> Result<TaskRun, ErrorData> {
     let id = id.to_owned();
     server.ask(move |app| TaskRun::read(app, &id)).await?
 }
 
-/// How a task stands. A run that was left behind goes on if there is no daemon to see to it.
+/// Returns the state of a task. Without a daemon, resumes a run that no process drives.
 pub(in crate::mcp) async fn get(
     server: &McpServer,
     id: &str,
@@ -54,7 +54,7 @@ pub(in crate::mcp) async fn update(
     Ok(())
 }
 
-/// Whether a question was answered.
+/// Stores the answers, and returns whether at least one approval was answered.
 fn answer(app: &App, id: &str, responses: &InputResponses, by: &str) -> Result<bool, ErrorData> {
     let run = TaskRun::read(app, id)?;
     let mut is_answered = false;
@@ -65,7 +65,7 @@ fn answer(app: &App, id: &str, responses: &InputResponses, by: &str) -> Result<b
         };
         match approvals::answer(app, &question.id, answer, false, by) {
             Ok(_) => is_answered = true,
-            // Another answer came first, and counts.
+            // The approval was answered in the meantime; that answer counts.
             Err(failure) if failure.kind == FailureKind::Input => {}
             Err(failure) => return Err(internal(failure)),
         }
@@ -73,7 +73,7 @@ fn answer(app: &App, id: &str, responses: &InputResponses, by: &str) -> Result<b
     Ok(is_answered)
 }
 
-/// Cancels the run of a task. One that is over stays as it is.
+/// Cancels the run of a task. A run that has ended stays unchanged.
 pub(in crate::mcp) async fn cancel(
     server: &McpServer,
     id: String,

@@ -1,5 +1,5 @@
-//! A call that runs a skill, for a client that knows tasks: a short run is answered with its result, a long one with a
-//! task.
+//! Calls that run a skill, for a client that supports tasks: a short run is answered with its result, a long
+//! one with a task.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::mcp::elicit::AskBy;
 use crate::mcp::handler::McpServer;
 use crate::mcp::{elicit, reply};
 
-/// How long a call waits for the end of its run.
+/// Time that a call waits for the end of its run.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often a run is looked at that another process may drive: soon at first, as most runs are short.
+/// First interval between looks at a run. Another process may drive it, and most runs are short.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
 const LONGEST_LOOK: Duration = Duration::from_millis(64);
 
-/// Runs a skill, or continues the run that waited for the answers of the client.
+/// Runs a skill, or resumes the run that waited for the client's answers.
 pub(in crate::mcp) async fn run(
     server: &McpServer,
     work: RunWork,
@@ -46,7 +46,8 @@ pub(in crate::mcp) async fn run(
             requests::look(server, &id).await?
         }
     };
-    // A client whose person cannot be asked learns the question, and that `approval_answer` takes the answer.
+    // Without a way to ask the person, the client gets the question and learns that `approval_answer` takes
+    // the answer.
     let is_told = run.is_asking() && ask_by == AskBy::Nothing;
     Ok(if run.is_over() || is_told {
         reply::run(&run.skill_run()).into()
@@ -55,7 +56,7 @@ pub(in crate::mcp) async fn run(
     })
 }
 
-/// The id of a run that is in the store from now on, so that every process knows the task.
+/// Stores the run, if it is new, and returns its id. From then on every process knows the task.
 fn store(app: &App, work: RunWork) -> Done<String> {
     match work {
         RunWork::Start(start) => Ok(runs::admit(app, start)?.id.to_string()),
@@ -63,7 +64,7 @@ fn store(app: &App, work: RunWork) -> Done<String> {
     }
 }
 
-/// Waits until a run is over, rests, or has taken so long that its client need not wait.
+/// Waits until a run ends or rests, at most until the deadline.
 async fn settle(server: &McpServer, id: &str, mut bell: EventBell) -> Result<TaskRun, ErrorData> {
     let deadline = Instant::now() + PATIENCE;
     let mut pause = FIRST_LOOK;
@@ -72,7 +73,7 @@ async fn settle(server: &McpServer, id: &str, mut bell: EventBell) -> Result<Tas
         if run.is_settled() || Instant::now() >= deadline {
             return Ok(run);
         }
-        // Events of other processes do not ring.
+        // Events of other processes do not ring the bell.
         drop(tokio::time::timeout(pause, bell.wait()).await);
         pause = (pause * 2).min(LONGEST_LOOK);
     }

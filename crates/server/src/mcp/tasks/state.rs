@@ -1,4 +1,4 @@
-//! A task as its run says it.
+//! The state of a task, derived from its run.
 
 use std::time::Duration;
 
@@ -16,20 +16,20 @@ use serde_json::Value;
 use crate::mcp::elicit::AskBy;
 use crate::mcp::{elicit, reply};
 
-/// How often a client should ask for a run that is at work.
+/// Suggested polling interval for a run in progress.
 const POLL: Duration = Duration::from_secs(1);
 
-/// How seldom it should ask for a run that lets time pass: others may cancel it.
+/// Longest polling interval, for a run that waits for a time: others may cancel it meanwhile.
 const LONGEST_POLL: Duration = Duration::from_secs(30);
 
-/// A run with its open questions, as it is stored.
+/// A stored run with its pending approvals.
 pub(super) struct TaskRun {
     pub(super) detail: RunDetail,
     pub(super) questions: Vec<ApprovalView>,
 }
 
 impl TaskRun {
-    /// Reads the run of a task. A run that no client of MCP has started is not a task.
+    /// Reads the run of a task. A run that was not started by an MCP client is not a task.
     pub(super) fn read(app: &App, id: &str) -> Result<Self, ErrorData> {
         let run = Self::find(app, id).map_err(|failure| match failure.kind {
             FailureKind::Input => unknown(id),
@@ -37,7 +37,7 @@ impl TaskRun {
                 internal(failure)
             }
         })?;
-        // Commands also take the beginning of an id, and `last`.
+        // Lookups also accept a prefix of an id, and `last`.
         let is_same = run.detail.run.id.as_str() == id;
         if is_same && run.detail.run.cause == offers::CAUSE {
             Ok(run)
@@ -53,17 +53,17 @@ impl TaskRun {
         Ok(Self { detail, questions })
     }
 
-    /// Whether nothing follows.
+    /// Whether the run has ended.
     pub(super) fn is_over(&self) -> bool {
         self.detail.run.status == RunStatus::Done
     }
 
-    /// Whether the run cannot go on without an answer.
+    /// Whether the run cannot continue without an answer.
     pub(super) fn is_asking(&self) -> bool {
         self.detail.run.status == RunStatus::Waiting && !self.questions.is_empty()
     }
 
-    /// Whether nothing is at work: the run waits for time, an answer or a tool.
+    /// Whether nothing of the run is in progress: it waits for a time, an answer or a tool.
     pub(super) fn is_resting(&self) -> bool {
         let steps = || self.detail.steps.iter().map(|step| step.status);
         match self.detail.run.status {
@@ -76,13 +76,14 @@ impl TaskRun {
         }
     }
 
-    /// Whether a call need not wait for more: the run is over, or rests. One that has just asked is about to be parked.
+    /// Whether a call can stop waiting: the run has ended or rests. A run that has just asked is about to be
+    /// parked and does not count yet.
     pub(super) fn is_settled(&self) -> bool {
         let parks_soon = !self.questions.is_empty() && !self.is_asking();
         self.is_over() || self.is_resting() && !parks_soon
     }
 
-    /// Whether no process drives the run, although nothing but a driver is missing.
+    /// Whether the run could continue but no process drives it.
     pub(super) fn lacks_driver(&self) -> bool {
         match self.detail.run.status {
             RunStatus::Queued => true,
@@ -92,12 +93,12 @@ impl TaskRun {
         }
     }
 
-    /// The run, as a call returns it.
+    /// Returns the run in the form that calls return.
     pub(super) fn skill_run(&self) -> SkillRun {
         SkillRun::new(self.detail.run.clone(), self.questions.clone())
     }
 
-    /// The task, for a client whose person can be asked like this.
+    /// Returns the state of the task, for a client that can ask its person by `ask_by`.
     pub(super) fn describe(&self, ask_by: AskBy, now: Timestamp) -> DetailedTask {
         let run = &self.detail.run;
         let can_ask = ask_by != AskBy::Nothing;
@@ -133,12 +134,13 @@ impl TaskRun {
         }
     }
 
-    /// The result of the call. A run that failed has one too: tasks fail only by faults of the protocol.
+    /// Returns the result of the call. A failed run has a result too, because tasks fail only by protocol
+    /// errors.
     fn result(&self) -> JsonObject {
         let result = serde_json::to_value(reply::run(&self.skill_run()));
         match result {
             Ok(Value::Object(fields)) => fields,
-            // A result is made of texts and numbers, so it can always be written.
+            // A result consists of strings and numbers, so serialization cannot fail.
             Ok(_) | Err(_) => JsonObject::new(),
         }
     }
@@ -168,7 +170,7 @@ impl TaskRun {
         }
     }
 
-    /// The step that the run is at, in words.
+    /// Describes the step that the run has reached.
     fn position(&self) -> String {
         let waits = self.waiting_steps().find_map(|step| {
             let reason = step.reason.as_ref()?;
@@ -186,7 +188,7 @@ impl TaskRun {
         steps.filter(|step| step.status == StepStatus::Waiting)
     }
 
-    /// The newest instant that the record of the run has.
+    /// Returns the latest instant in the record of the run.
     fn last_change(&self) -> Timestamp {
         let run = &self.detail.run;
         let steps = self.detail.steps.iter().filter_map(|step| {
@@ -199,7 +201,7 @@ impl TaskRun {
         newest.map_or(run.admitted_at, |newest| newest.max(run.admitted_at))
     }
 
-    /// After how many milliseconds it is worth to ask again.
+    /// Returns the suggested polling interval in milliseconds.
     fn poll_interval(&self, now: Timestamp) -> u64 {
         let until = self.waiting_steps().filter_map(|step| step.until).min();
         let rest = until.filter(|_| self.is_resting());
@@ -213,7 +215,7 @@ fn unknown(id: &str) -> ErrorData {
     ErrorData::invalid_params(format!("unknown task `{id}`"), None)
 }
 
-/// A fault of deft while it carried out a request about a task.
+/// Creates the error for a failure of deft during a request about a task.
 pub(super) fn internal(failure: Failure) -> ErrorData {
     ErrorData::internal_error(failure.message, None)
 }

@@ -1,10 +1,10 @@
-//! Servers of Codex, whose TOML has keys of its own, in the words that other hosts use.
+//! Converts servers of Codex, whose TOML has its own keys, into the keys of other hosts.
 //!
-//! Pure: an entry in, the same entry in other words out.
+//! Pure functions between values; no I/O.
 
 use serde_json::{Map, Value, json};
 
-/// The entry as other hosts would write it.
+/// Converts an entry to the keys of other hosts.
 pub(super) fn in_common_words(entry: &Value) -> Value {
     let Some(given) = entry.as_object() else {
         return entry.clone();

@@ -1,20 +1,20 @@
-//! One server of another host's file, as deft would write it.
+//! Converts one server of another host's file into the fields that deft writes.
 //!
-//! Pure: an entry in, fields and remarks out, or why it cannot be taken.
+//! Pure functions between values; no I/O.
 
 use serde_json::{Map, Value, json};
 
 use super::variables::{self, Text};
 
-/// A server that can be taken over.
+/// A server that can be imported.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ServerEntry {
     pub(super) fields: Map<String, Value>,
-    /// Warnings for the person.
+    /// Warnings for the user.
     pub remarks: Vec<String>,
 }
 
-/// Keys that are read, by what they become.
+/// The keys that are read.
 const READ: [&str; 15] = [
     "args",
     "command",
@@ -33,7 +33,7 @@ const READ: [&str; 15] = [
     "http_headers",
 ];
 
-/// Reads an entry.
+/// Converts an entry. The error says why it cannot be imported.
 pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
     let Some(entry) = entry.as_object() else {
         return Err("it is not an object".to_owned());
@@ -71,7 +71,8 @@ enum Reach<'a> {
     Url(&'a str),
 }
 
-/// A command makes it a program and an address one over HTTP, whatever `type` says.
+/// Returns how the server is reached: a command makes it a program, else a URL makes it an HTTP server,
+/// regardless of `type`.
 fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
     let text = |key: &str| {
         entry
@@ -107,7 +108,7 @@ impl ServerEntry {
         self.fields.insert(key.to_owned(), value);
     }
 
-    /// A text in which deft expands nothing.
+    /// Stores a string in which deft expands no variables.
     fn put_text(&mut self, key: &str, text: &str) {
         let text = self.fixed(&format!("`{key}`"), text);
         self.put(key, json!(text));
@@ -154,7 +155,7 @@ impl ServerEntry {
         Ok(())
     }
 
-    /// Variables or headers, in which references to variables work.
+    /// Converts environment variables or headers, where references to variables work.
     fn map(&mut self, key: &str, map: Option<&Value>) -> Result<(), String> {
         let Some(map) = map.filter(|map| !map.is_null()) else {
             return Ok(());

@@ -1,17 +1,17 @@
-//! Extensions of goose, whose YAML has keys of its own, in the words that other hosts use.
+//! Converts extensions of goose, whose YAML has its own keys, into the keys of other hosts.
 //!
-//! Pure: an entry in, the same entry in other words out.
+//! Pure functions between values; no I/O.
 
 use deft_model::Object;
 use serde_json::{Value, json};
 
-/// The keys of goose, and the common ones.
+/// The keys of goose, each with the common key.
 const KEYS: [(&str, &str); 3] = [("cmd", "command"), ("uri", "url"), ("envs", "env")];
 
 /// Keys that only goose reads.
 const OWN: [&str; 5] = ["name", "description", "timeout", "bundled", "type"];
 
-/// The entry as other hosts would write it; none for extensions that are part of goose.
+/// Converts an entry to the keys of other hosts; `None` for extensions that are part of goose.
 pub(super) fn in_common_words(entry: &Value) -> Option<Value> {
     let mut fields = entry.as_object()?.clone();
     let kind = fields.get("type").and_then(Value::as_str);
@@ -31,7 +31,8 @@ pub(super) fn in_common_words(entry: &Value) -> Option<Value> {
         fields.insert("type".to_owned(), json!(kind));
     }
     let keys = fields.remove("env_keys");
-    // Names of secrets become variables of a program; in headers they are written as `${NAME}` already.
+    // Names of secrets become environment variables of a program; in headers they are already written as
+    // `${NAME}`.
     if fields.contains_key("command") {
         let env = fields.entry("env").or_insert_with(|| json!({}));
         let names = keys

@@ -1,7 +1,7 @@
-//! Imports servers from the files of other hosts.
+//! Imports servers from the configuration files of other hosts.
 //!
-//! The file is read as it is (`codex`, `goose`), each entry becomes what deft would write (`entry`), and only
-//! then is the configuration changed, in one step. Nothing is started, and no `${…}` is expanded.
+//! The file is parsed in its own format (`codex`, `goose`), each entry is converted (`entry`), and then the
+//! configuration is changed in one step. No server is started, and no `${…}` is expanded.
 
 mod codex;
 mod entry;
@@ -23,21 +23,21 @@ use crate::jsonc;
 use crate::workspace::Workspace;
 use entry::ServerEntry;
 
-/// The largest file of another host; some hosts keep more than servers in it.
+/// Maximum size of another host's file; some hosts store more than servers in it.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The sources to import, and how.
+/// What to import, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
     /// The file of the other host.
     pub file: PathBuf,
-    /// Replace servers of the same name.
+    /// Whether to replace servers of the same name.
     pub force: bool,
-    /// Change nothing.
+    /// Whether to change nothing.
     pub dry_run: bool,
-    /// Only the servers of these names.
+    /// Import only servers with these names.
     pub only: Option<Vec<String>>,
-    /// Store secrets in plain text as secrets, so that the configuration has references.
+    /// Whether to store plaintext secrets as secrets, so that the configuration gets references.
     pub store_secrets: bool,
 }
 
@@ -66,14 +66,15 @@ pub fn import(workspace: &Workspace, options: &ImportOptions) -> Done<ServerImpo
     })
 }
 
-/// The names of the servers in a file of any host, without deft; none if it has none or cannot be read.
+/// Returns the names of the servers in a file of any host, without deft; empty if the file has none or cannot
+/// be read.
 pub(crate) fn server_names(file: &Path) -> Vec<String> {
     let entries = entries(file).unwrap_or_default();
     let others = entries.iter().filter(|(_, entry)| !own::is_deft(entry));
     others.map(|(name, _)| name.clone()).collect()
 }
 
-/// The servers in a file of any host.
+/// Parses the servers in a file of any host.
 fn entries(file: &Path) -> Done<Map<String, Value>> {
     let text =
         read_text(file, MAX_BYTES).map_err(|problem| Failure::file(file, "read", &problem))?;
@@ -129,7 +130,8 @@ fn json_servers(file: &Path, text: &str) -> Done<Option<Map<String, Value>>> {
         .iter()
         .find_map(|pointer| document.pointer(pointer)?.as_object())
         .cloned();
-    // Claude Code keeps the servers of each project in the same file; the user's own count first.
+    // Claude Code stores the servers of each project in the same file; the user's own servers have
+    // precedence.
     for project in document["projects"].as_object().into_iter().flatten() {
         for (name, entry) in project.1["mcpServers"].as_object().into_iter().flatten() {
             let all = found.get_or_insert_default();
@@ -146,7 +148,7 @@ fn nothing(message: String) -> Failure {
         .hint("give the file in which the other host keeps its MCP servers")
 }
 
-/// Puts one entry into the file, unless something is against it.
+/// Adds one entry to the configuration, or returns why it is refused.
 fn take(
     given: &str,
     entry: &Value,
@@ -212,7 +214,7 @@ fn take(
     Ok(imported(effect, None, remarks))
 }
 
-/// The name with everything replaced that deft does not take.
+/// Returns `name` with all characters replaced that are not allowed in the name of a server.
 pub(crate) fn allowed_name(name: &str) -> String {
     if bad_name(name).is_none() {
         return name.to_owned();

@@ -1,12 +1,12 @@
-//! deft itself among the servers of another host.
+//! Detects deft itself among the servers of another host.
 //!
-//! A home that had itself as a server would offer its tools to itself.
+//! A home with itself as a server would offer its tools to itself.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// The words by which a host starts deft.
+/// The arguments with which a host starts deft.
 const SERVE: [&str; 2] = ["mcp", "serve"];
 
 /// Whether the entry starts deft, with any home.
@@ -17,7 +17,7 @@ pub(super) fn is_deft(entry: &Value) -> bool {
         && arguments(entry).windows(2).any(|two| two == SERVE)
 }
 
-/// Whether the entry starts deft with this home. One without `--home` serves the usual home of its host.
+/// Whether the entry starts deft with this home. Without `--home`, it starts deft with the default home.
 pub(super) fn is_home(entry: &Value, home: &Path) -> bool {
     let arguments = arguments(entry);
     let at = arguments.iter().position(|word| *word == "--home");

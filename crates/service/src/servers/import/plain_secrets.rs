@@ -1,5 +1,4 @@
-//! Secrets that the file of another host has in plain text: they are stored as secrets, and the
-//! configuration gets references.
+//! Stores the plaintext secrets of another host's file as secrets, and replaces them by references.
 
 use std::path::Path;
 
@@ -8,10 +7,10 @@ use deft_tools::Secret;
 use deft_wire::Done;
 use serde_json::{Value, json};
 
-/// Parts of a server in which references work.
+/// The parts of a server in which references work.
 const MAPS: [&str; 2] = ["env", "headers"];
 
-/// Words that may stand in front of a secret in a header.
+/// Prefixes of a secret in a header.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
 /// A value that looks like a secret.
@@ -23,7 +22,7 @@ struct PlainSecret {
 }
 
 impl PlainSecret {
-    /// The name under which it is stored.
+    /// Returns the name under which the secret is stored.
     fn name(&self, server: &str) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let name = format!("{server}_{}", self.key);
@@ -31,7 +30,7 @@ impl PlainSecret {
     }
 }
 
-/// Stores every plain secret of a server, and puts references in their place.
+/// Stores all plaintext secrets of a server, and replaces them by references.
 pub(super) fn store_all(home: &Path, server: &str, fields: &mut Value) -> Done<Vec<String>> {
     let mut remarks = Vec::new();
     for plain in find(fields) {
@@ -52,8 +51,8 @@ pub(super) fn store_all(home: &Path, server: &str, fields: &mut Value) -> Done<V
     Ok(remarks)
 }
 
-/// The fields as an earlier import has written them: with the references of the existing server in the
-/// place of plain secrets.
+/// Returns the fields as an earlier import wrote them: plaintext secrets are replaced by the references of
+/// the existing server.
 pub(super) fn with_known_references(server: &str, fields: &Value, existing: &Value) -> Value {
     let mut fields = fields.clone();
     for plain in find(&fields) {

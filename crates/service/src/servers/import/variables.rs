@@ -1,23 +1,23 @@
-//! `${…}` in the files of other hosts.
+//! Parses `${…}` in the files of other hosts.
 
 use deft_config::env;
 
-/// The meaning of a text with variables.
+/// The kind of a text with variables.
 #[derive(Debug, PartialEq)]
 pub(super) enum Text {
-    /// There are none in it.
+    /// No variables.
     Plain,
-    /// One variable, with nothing but a scheme word such as `Bearer` in front.
+    /// One variable, with an optional scheme such as `Bearer` as prefix.
     Reference(String),
-    /// The same with a value for when the variable is not set.
+    /// Like [`Text::Reference`], with a default for when the variable is not set.
     WithDefault { reference: String, default: String },
-    /// A question to a person.
+    /// An input that a person is asked for.
     Input(String),
     /// A variable inside a longer text.
     Mixed(String),
 }
 
-/// Reads a text.
+/// Parses a text.
 pub(super) fn read(text: &str) -> Text {
     let Some(variable) = first(text) else {
         return Text::Plain;
@@ -47,13 +47,13 @@ pub(super) fn read(text: &str) -> Text {
     }
 }
 
-/// The text between the first `${` and its `}`.
+/// Returns the text between the first `${` and its `}`.
 pub(super) fn first(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("${")?;
     rest.split_once('}').map(|(variable, _)| variable)
 }
 
-/// The text with `${userHome}` replaced, which means the same everywhere.
+/// Replaces `${userHome}`, which has the same meaning in all hosts.
 pub(super) fn with_user_home(text: &str) -> String {
     match env::user_home() {
         Some(home) => text.replace("${userHome}", &home.display().to_string()),
@@ -61,7 +61,7 @@ pub(super) fn with_user_home(text: &str) -> String {
     }
 }
 
-/// Words that the router knows in front of a reference.
+/// Whether `text` is a prefix of references that the router accepts.
 fn is_scheme(text: &str) -> bool {
     matches!(text, "" | "Bearer " | "Basic " | "Token " | "token ")
 }

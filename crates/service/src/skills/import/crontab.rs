@@ -1,5 +1,5 @@
-//! Lines of a crontab as workflows. Each is disabled until a person enables it, and the line that it was
-//! made from is kept in it, so that importing the same crontab again finds it.
+//! Imports lines of a crontab as workflows. Each workflow is disabled until the user enables it, and stores
+//! its line, so that importing the same crontab again finds it.
 
 mod job;
 mod lines;
@@ -22,7 +22,7 @@ use super::{Import, ImportRequest, finish, workflow};
 use crate::skills::files::PlannedFile;
 use crate::workspace::Workspace;
 
-/// Imports the jobs of a crontab. Jobs that were imported before are left as they are.
+/// Imports the jobs of a crontab. Jobs that were imported before are not changed.
 pub fn import_crontab(workspace: &Workspace, text: &str, dry_run: bool) -> Done<Import> {
     let home = workspace.home()?;
     let mut gathered = GatheredSkills::new(&home);
@@ -35,7 +35,7 @@ pub fn import_crontab(workspace: &Workspace, text: &str, dry_run: bool) -> Done<
     finish(gathered, &home, &request, &Labels::default())
 }
 
-/// The crontab of this user, as `crontab -l` prints it.
+/// Returns the crontab of this user, as printed by `crontab -l`.
 pub(super) fn user_crontab() -> Done<String> {
     const HINT: &str = "`deft skills import FILE --from crontab` reads a file";
     let listed = Command::new("crontab")
@@ -59,7 +59,7 @@ pub(super) fn user_crontab() -> Done<String> {
     Ok(String::from_utf8_lossy(&listed.stdout).into_owned())
 }
 
-/// Adds the jobs of a crontab to what was found.
+/// Adds the jobs of a crontab to the gathered skills.
 pub(super) fn gather(text: &str, source: &Path, home: &Home, gathered: &mut GatheredSkills<'_>) {
     if has_users(source) {
         gathered.refuse(
@@ -83,12 +83,12 @@ pub(super) fn gather(text: &str, source: &Path, home: &Home, gathered: &mut Gath
     }
 }
 
-/// Crontabs of the system name the user of each job.
+/// Whether each job in this file names its user, as in the system's crontabs.
 fn has_users(source: &Path) -> bool {
     source == Path::new("/etc/crontab") || source.parent() == Some(Path::new("/etc/cron.d"))
 }
 
-/// A line of the file, as compilers name it.
+/// Formats a line of the file like compilers do, as `path:line`.
 fn line_path(source: &Path, number: usize) -> PathBuf {
     PathBuf::from(format!("{}:{number}", source.display()))
 }
@@ -106,10 +106,10 @@ fn item(job: &CrontabJob, place: &Path, home: &Home, names: &mut Names) -> Resul
     })
 }
 
-/// Names that are taken, and jobs that have one.
+/// The names in use, and the skills of jobs that were imported before.
 struct Names {
     taken: HashSet<String>,
-    /// The skill of each line that was imported before, with its file.
+    /// The id and file of the skill for each line that was imported before.
     known: HashMap<String, (String, PathBuf)>,
 }
 

@@ -1,5 +1,4 @@
-//! Decides about each skill that was found, before anything is written, so that a dry run says
-//! exactly what would be done.
+//! Decides what to do with each gathered skill before anything is written, so that a dry run is exact.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,29 +15,29 @@ use deft_config::Home;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Write,
-    /// It is there already, in this file, and is to be left alone.
+    /// The skill already exists in this file and is not to be changed.
     Keep(PathBuf),
     Refuse(String),
-    /// The same, where `--force` would help.
+    /// Refused, but `--force` would permit it.
     Conflict(String),
-    /// It was given before, file by file the same.
+    /// An earlier item of the same import has the same files.
     Again,
 }
 
-/// A skill and the decision about it.
+/// A skill with its decision.
 pub(super) struct ImportDecision {
     pub item: Item,
     pub verdict: Verdict,
     /// The effect of writing each file.
     pub effects: Vec<Effect>,
-    /// Files of the version before that this one lacks.
+    /// Files of the existing version that the new version lacks.
     pub removed: Vec<PathBuf>,
-    /// Another file of the home with the same id, which stays.
+    /// Another file of the home with the same id, which is not changed.
     pub also: Option<PathBuf>,
 }
 
 impl ImportDecision {
-    /// Whether anything in the home would change.
+    /// Whether the import changes anything in the home.
     pub(super) fn changes(&self) -> bool {
         let changed = self.effects.iter().any(|effect| *effect != Effect::Same);
         self.verdict == Verdict::Write && (changed || !self.removed.is_empty())
@@ -74,7 +73,7 @@ struct Judge<'a> {
     layout: Layout,
     request: &'a ImportRequest,
     decided: Vec<ImportDecision>,
-    /// Every file that will be written: whose it is, and its place there.
+    /// All files to be written: each with the index of its item, and its index there.
     planned: HashMap<PathBuf, (usize, usize)>,
 }
 
@@ -115,7 +114,7 @@ impl Judge<'_> {
             .unwrap_or(Verdict::Write)
     }
 
-    /// What follows from what else is imported at the same time.
+    /// Compares the item with earlier items of the same import.
     fn given_before(&self, item: &Item) -> Option<Verdict> {
         let same = |file: &&PlannedFile| {
             let earlier = self.earlier(file);
@@ -141,7 +140,7 @@ impl Judge<'_> {
         Some(Verdict::Refuse(reason))
     }
 
-    /// The earlier item with a file in the same place.
+    /// Returns the earlier item with a file at the same path.
     fn earlier(&self, file: &PlannedFile) -> Option<(&ImportDecision, &PlannedFile)> {
         let (owner, at) = self.planned.get(&file.path)?;
         let owner = self.decided.get(*owner)?;
@@ -174,7 +173,7 @@ impl Judge<'_> {
         })
     }
 
-    /// The file of the home that defines the same thing.
+    /// Returns the file of the home that defines the same skill, agent or domain.
     fn defined(&self, item: &Item) -> Option<PathBuf> {
         let path = match item.part {
             Part::Index => {
@@ -193,7 +192,7 @@ impl Judge<'_> {
         self.defined(item).filter(|path| path != target)
     }
 
-    /// The existing skill, be it loaded, hidden or broken.
+    /// Returns the existing skill, whether it is loaded, shadowed or broken.
     fn existing(&self, item: &Item) -> Option<PathBuf> {
         let target = &item.files.first()?.path;
         let in_place = || target.symlink_metadata().is_ok().then(|| target.clone());
@@ -201,13 +200,13 @@ impl Judge<'_> {
     }
 }
 
-/// A domain or an agent may have the name of a skill.
+/// A domain or an agent may have the same name as a skill.
 fn is_same_thing(one: &Item, other: &Item) -> bool {
     let is_skill = |item: &Item| !matches!(item.part, Part::Index | Part::Agent);
     one.id == other.id && (one.part == other.part || (is_skill(one) && is_skill(other)))
 }
 
-/// A skill that is replaced loses the files that its new version lacks.
+/// Marks the files of replaced skills for removal that the new version lacks.
 fn remove_stale(decided: &mut [ImportDecision], snapshot: &Snapshot, skills: &Path) {
     let planned: HashSet<PathBuf> = decided
         .iter()
@@ -222,8 +221,8 @@ fn remove_stale(decided: &mut [ImportDecision], snapshot: &Snapshot, skills: &Pa
     }
 }
 
-/// Regular files beside the loaded skill, and nothing else: a folder that is a
-/// link leads to files of another owner.
+/// Returns the regular files beside the loaded skill that the new version lacks. If the folder is a link out
+/// of the skills folder, its files belong to another owner and are kept.
 fn stale(item: &Item, snapshot: &Snapshot, skills: &Path) -> Vec<PathBuf> {
     let target = item.files.first().map(|file| file.path.as_path());
     let mut loaded = snapshot.skills().filter(|old| Some(&*old.path) == target);
@@ -234,7 +233,7 @@ fn stale(item: &Item, snapshot: &Snapshot, skills: &Path) -> Vec<PathBuf> {
     if !real.is_some_and(|(folder, skills)| folder.starts_with(skills)) {
         return Vec::new();
     }
-    // What was refused is not lacking, it is only not copied.
+    // Refused files exist in the new version; they are only not copied.
     let from = item.source.parent().unwrap_or(Path::new(""));
     let refused: HashSet<&Path> = item
         .left_out

@@ -1,7 +1,7 @@
-//! Text of other programs inside templates of deft.
+//! Escapes text of other programs for templates of deft.
 
-/// The text as a template that renders to it: what would begin an expression, a statement or a comment
-/// is written as a text of its own.
+/// Returns a template that renders to `text`: opening marks of expressions, statements and comments become
+/// string expressions.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -36,7 +36,7 @@ mod tests {
             escape("docker ps --format '{{.Names}}' {% x %} {# y #} {z} {"),
             "docker ps --format '{{ '{{' }}.Names}}' {{ '{%' }} x %} {{ '{#' }} y #} {z} {"
         );
-        // Three brackets: the last one must not join the next pair.
+        // Of three braces, the last one must not join the next pair.
         assert_eq!(escape("{{{"), "{{ '{{' }}{");
     }
 }

@@ -1,4 +1,4 @@
-//! Brings a source to a folder of this machine and gathers its skills.
+//! Copies a source to a local folder and gathers its skills.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::{crontab, git};
 use crate::runtime;
 use crate::workspace::Workspace;
 
-/// Temporary folders live as long as this value.
+/// Holds the temporary folders, which are removed when it is dropped.
 pub(super) struct Fetcher<'a> {
     workspace: &'a Workspace,
     folders: Vec<ScratchFolder>,
@@ -74,7 +74,7 @@ impl<'a> Fetcher<'a> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let stem = archive_stem(&name);
         let scratch = ScratchFolder::create()?;
-        // A skill at the top of the archive has the name of the archive.
+        // A skill at the top of the archive is named after the archive.
         let folder = scratch.path().join(stem);
         let made = fs::create_dir(&folder);
         made.map_err(|problem| Failure::file(&folder, "create", &problem))?;
@@ -101,7 +101,7 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// Copies a skill of a server. Every file was compared with the list of the server.
+    /// Downloads a skill of a server. Each file has been compared with the server's list.
     fn gather_remote(&mut self, id: &str, gathered: &mut GatheredSkills<'_>) -> Done<()> {
         let (skill, files) = runtime::start()?.block_on(remote::download(self.workspace, id))?;
         let scratch = ScratchFolder::create()?;
@@ -117,8 +117,8 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// Gathers a temporary folder. A skill at its top has the name that its file says: that of the
-    /// folder is an accident.
+    /// Gathers a temporary folder. A skill at its top is named as in its file, because the name of the folder
+    /// is arbitrary.
     fn gather_folder(
         &mut self,
         folder: PathBuf,
@@ -132,7 +132,7 @@ impl<'a> Fetcher<'a> {
         gathered.add(&folder)
     }
 
-    /// Files below a folder are reported as the person wrote it.
+    /// Reports files below a folder by the path that the user gave.
     fn label(&mut self, given: &Path) {
         let folder = if given.is_dir() {
             Some(given)
@@ -158,7 +158,7 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The name of an archive without its ending.
+/// Returns the name of an archive without its file extension.
 fn archive_stem(name: &str) -> &str {
     let lower = name.to_ascii_lowercase();
     let endings = [".tar.gz", ".tgz", ".tar", ".zip", ".skill"];
@@ -171,7 +171,7 @@ fn archive_stem(name: &str) -> &str {
     }
 }
 
-/// The name in the `SKILL.md` of a folder, if it can be the name of a folder.
+/// Returns the name in the `SKILL.md` of a folder, if it is a valid folder name.
 fn name_at_top(folder: &Path) -> Option<String> {
     let text = read_text(&folder.join("SKILL.md"), MAX_FILE_BYTES).ok()?;
     let mut head = text

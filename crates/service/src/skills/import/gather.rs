@@ -1,4 +1,4 @@
-//! Finds the skills to import, and where each file belongs.
+//! Finds the skills to import, and the target path of each file.
 use std::path::{Path, PathBuf};
 
 use deft_model::{Body, Dialect, Role, Skill};
@@ -13,23 +13,23 @@ use deft_config::{Config, Home};
 use deft_wire::skill_files::{ImportKind, UnmappedNode};
 use deft_wire::{Done, Failure};
 
-/// A skill, an agent or the index of a domain, with the files it consists of.
+/// A skill, an agent or the index of a domain, with its files.
 pub(super) struct Item {
-    /// The id of the skill or agent, or the domain.
+    /// The id of the skill or agent, or the name of the domain.
     pub id: String,
     pub part: Part,
     pub kind: ImportKind,
-    /// The file that defines it where it comes from.
+    /// The original file that defines it.
     pub source: PathBuf,
     /// The files to write; the first one defines it.
     pub files: Vec<PlannedFile>,
-    /// Files of it that are not copied.
+    /// Its files that are not copied.
     pub left_out: Vec<FileRefusal>,
-    /// Differences from the source.
+    /// Differences to the original.
     pub notes: Vec<String>,
-    /// Whether it fires only after a person enables it.
+    /// Whether it does not fire before the user enables it.
     pub disabled: bool,
-    /// Tools of deft that its steps call, where another format is converted.
+    /// The tools of deft that its steps call, if it was converted from another format.
     pub tools: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Item {
     }
 }
 
-/// Everything that was found.
+/// The skills found in all sources, and the refused files.
 pub(super) struct GatheredSkills<'a> {
     pub items: Vec<Item>,
     pub refused: Vec<FileRefusal>,
@@ -87,7 +87,7 @@ impl<'a> GatheredSkills<'a> {
             (true, _) => self.add_folder(&path.canonicalize().map_err(fail)?),
             (false, Some(FileKind::Record)) => self.add_json(path),
             (false, Some(FileKind::SkillMd)) => {
-                // The parent of a bare name is empty, which names no folder.
+                // A bare file name has an empty parent, which is not a valid folder.
                 let parent = path.parent().filter(|parent| *parent != Path::new(""));
                 let folder = parent.unwrap_or(Path::new("."));
                 self.add_folder(&folder.canonicalize().map_err(fail)?);
@@ -109,7 +109,7 @@ impl<'a> GatheredSkills<'a> {
         Ok(())
     }
 
-    /// Everything that loads from a folder, with the folders it is in.
+    /// Adds everything that loads from a folder, with its relative paths.
     fn add_folder(&mut self, root: &Path) {
         let snapshot = Snapshot::load(&Options::new([root.to_path_buf()]), &self.moment);
         let pages = claude::find(root);
@@ -120,7 +120,7 @@ impl<'a> GatheredSkills<'a> {
         pages.iter().for_each(|page| self.add_claude(page));
     }
 
-    /// A page of Claude Code in the form that deft has for it.
+    /// Adds the converted form of a page of Claude Code.
     fn add_claude(&mut self, page: &ClaudeFile) {
         let converted = match page.role {
             ClaudeRole::Agent => claude::agent(&page.path, self.config, &self.moment),
@@ -150,7 +150,7 @@ impl<'a> GatheredSkills<'a> {
         });
     }
 
-    /// A single file, read as part of the folder it is in.
+    /// Adds a single file, parsed as part of its folder.
     fn add_one(&mut self, path: &Path) {
         if let Some(page) = claude::find_one(path) {
             return self.add_claude(&page);
@@ -248,7 +248,7 @@ impl<'a> GatheredSkills<'a> {
     }
 }
 
-/// Whether a skill that would fire by itself waits for a person.
+/// Whether a skill with a schedule is disabled until the user enables it.
 pub(super) fn is_switched_off(skill: &Skill) -> bool {
     !skill.policy.enabled && skill.timing.is_some()
 }
@@ -258,7 +258,7 @@ pub(super) fn first_error(found: &[Diagnostic]) -> String {
     first.map(|one| one.message.clone()).unwrap_or_default()
 }
 
-/// The first error with its line.
+/// Returns the first error with its line.
 fn placed_error(file: &FileReport) -> String {
     let mut errors = file.diagnostics.iter();
     let first = errors.find(|one| one.severity == Severity::Error);
@@ -266,7 +266,7 @@ fn placed_error(file: &FileReport) -> String {
     found.next().map(placed).unwrap_or_default()
 }
 
-/// What was read although it is not YAML. Other hosts may refuse such a file.
+/// Returns warnings about invalid YAML that was accepted. Other hosts may refuse such a file.
 fn repairs(file: &FileReport) -> Vec<String> {
     let repaired = file.diagnostics.iter();
     let repaired = repaired.filter(|one| one.rule == Rule::RepairedYaml);
@@ -286,10 +286,10 @@ fn is_skill_md(path: &Path) -> bool {
     name.and_then(FileKind::from_name) == Some(FileKind::SkillMd)
 }
 
-/// Where a file that is a skill on its own belongs.
+/// Returns the target path of a skill that consists of one file.
 fn place(loaded: &LoadedSkill, root: &Path) -> PathBuf {
     match (&loaded.skill.body, loaded.skill.id.as_str().split_once('.')) {
-        // A man page's path is its name, wherever it came from.
+        // The name of a man page determines its path, regardless of its origin.
         (Body::Manual { .. }, Some((domain, action))) => {
             Path::new(domain).join(format!("{action}.md"))
         }
@@ -300,8 +300,8 @@ fn place(loaded: &LoadedSkill, root: &Path) -> PathBuf {
     }
 }
 
-/// The folder of a skill. One that is nested in another skill's folder stays
-/// nested, so that links between the two keep working.
+/// Returns the target folder of a skill. A skill nested in another skill's folder stays nested, so that links
+/// between the two keep working.
 fn nested(folder: &Path, snapshot: &Snapshot) -> PathBuf {
     let owners = snapshot.files().iter().filter(|file| {
         let is_skill = !matches!(file.state, State::Index(_) | State::Ignored);

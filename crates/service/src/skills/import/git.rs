@@ -1,5 +1,5 @@
-//! Clones a repository with the `git` of the host: shallow, without questions, hooks, submodules or
-//! filters, and only by protocols that are named here.
+//! Clones a repository with the `git` of the host: shallow, without prompts, hooks, submodules or filters,
+//! and only over the protocols listed here.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use deft_wire::{Done, Failure};
 
 use super::source::Repository;
 
-/// Protocols that git may use.
+/// The protocols that git may use.
 const PROTOCOLS: &str = "https:ssh:file";
 
-/// Settings against code that a repository or the configuration of the user could run.
+/// Settings that prevent code execution by a repository or by the user's git configuration.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -27,14 +27,14 @@ const SETTINGS: &[&str] = &[
 
 /// A cloned repository.
 pub(super) struct ClonedRepository {
-    /// The folder that was asked for.
+    /// The requested folder.
     pub folder: PathBuf,
     pub commit: String,
 }
 
-/// Clones a repository below a folder.
+/// Clones a repository to a subfolder of `below`.
 pub(super) fn clone(repository: &Repository, below: &Path) -> Done<ClonedRepository> {
-    // A skill at the top of the repository has its name.
+    // A skill at the top of the repository is named after the repository.
     let name = repository
         .url
         .trim_end_matches('/')
@@ -76,7 +76,7 @@ pub(super) fn clone(repository: &Repository, below: &Path) -> Done<ClonedReposit
     })
 }
 
-/// A branch, a tag or a commit: `clone --branch` knows no commits.
+/// Fetches a branch, a tag or a commit: `clone --branch` does not support commits.
 fn fetch(repository: &Repository, reference: &str, below: &Path, work: &Path) -> Done<()> {
     run(
         git(below)
@@ -121,7 +121,7 @@ fn git(folder: &Path) -> Command {
     command
 }
 
-/// The output of a command of git; a failure carries its last line of error output.
+/// Runs git and returns its output. On failure, the error has the first `fatal:` or `error:` line of stderr.
 fn run(command: &mut Command, repository: &Repository) -> Done<String> {
     let ended = command.output().map_err(|problem| missing(&problem))?;
     if ended.status.success() {

@@ -1,4 +1,4 @@
-//! JSON files: records, and workflows of n8n.
+//! Imports JSON files: records, and workflows of n8n.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::n8n;
 use crate::skills::files::PlannedFile;
 
 impl GatheredSkills<'_> {
-    /// JSON is a record, or a workflow of n8n.
+    /// Adds a JSON file: a record, or a workflow of n8n.
     pub(super) fn add_json(&mut self, path: &Path) {
         match read_json(path) {
             Ok(value) if n8n::is_workflow(&value) => self.add_n8n_value(path, &value),
@@ -22,7 +22,7 @@ impl GatheredSkills<'_> {
         }
     }
 
-    /// A workflow of n8n, named as one.
+    /// Adds a file that the user declared as a workflow of n8n.
     pub(super) fn add_n8n(&mut self, path: &Path) {
         match read_json(path) {
             Ok(value) if n8n::is_workflow(&value) => self.add_n8n_value(path, &value),
@@ -63,7 +63,7 @@ impl GatheredSkills<'_> {
         }
     }
 
-    /// A record becomes a file of the dialect that can hold it.
+    /// Adds a record as a file of a dialect that can express it.
     fn add_record(&mut self, path: &Path, value: &Value) {
         match read_record(value, &self.moment) {
             Ok(skill) => {

@@ -1,5 +1,5 @@
-//! Which folders belong to a skill as a whole. A `SKILL.md` with a name owns
-//! everything below it, so pages there are no skills of their own.
+//! Which folders belong to a single skill. A `SKILL.md` with a name owns all files below it, so pages there
+//! are not separate skills.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use deft_skillfile::FileKind;
 pub(in crate::skills) enum Part {
     /// A `SKILL.md` that makes the folder that of one skill.
     Owner(String),
-    /// A `SKILL.md` about a domain.
+    /// The `SKILL.md` that describes a domain.
     Index,
     /// A man page or a workflow.
     Page,
-    /// The `AGENT.md` of an agent, which is in no folder of skills.
+    /// The `AGENT.md` of an agent, which is outside the skill folders.
     Agent,
 }
 
@@ -24,7 +24,7 @@ pub(in crate::skills) enum Part {
 #[derive(Debug)]
 pub(in crate::skills) struct Layout {
     root: PathBuf,
-    /// Folders with a `SKILL.md`, and the skill that owns each, if one does.
+    /// The folders with a `SKILL.md`, each with the skill that owns it, if any.
     folders: BTreeMap<PathBuf, Option<String>>,
     pages: BTreeSet<PathBuf>,
 }
@@ -54,7 +54,7 @@ impl Layout {
         }
     }
 
-    /// Why a file must not be put somewhere: it would hide pages, or be hidden.
+    /// Returns why a file must not be added: it would hide pages, or be hidden.
     pub(in crate::skills) fn objection(&self, file: &Path, part: &Part) -> Option<String> {
         match part {
             Part::Owner(id) => {
@@ -73,8 +73,8 @@ impl Layout {
         }
     }
 
-    /// Whether a page would become part of the skill in a folder: it is below
-    /// it, and no other `SKILL.md` is in between.
+    /// Whether a page would become part of the skill in `folder`: it is below it, with no other `SKILL.md` in
+    /// between.
     fn is_hidden(&self, page: &Path, folder: &Path) -> bool {
         let mut between = page
             .ancestors()

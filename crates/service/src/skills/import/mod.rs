@@ -1,8 +1,8 @@
-//! Copies skills into the home: from files and folders, archives, git repositories, crontabs and
-//! workflows of n8n.
+//! Imports skills into the home: from files and folders, archives, git repositories, crontabs and workflows
+//! of n8n.
 //!
-//! `source` reads what a person named, `fetch` brings it to a folder, `gather` finds everything there,
-//! `decide` decides about each skill, and only then does `place` write anything.
+//! `source` parses what the user named, `fetch` copies it to a folder, `gather` finds its skills, `decide`
+//! decides what to do with each, and only then does `place` write anything.
 
 mod claude;
 mod crontab;
@@ -39,27 +39,27 @@ use self::source::Source;
 use super::files::FileRefusal;
 use crate::workspace::Workspace;
 
-/// The sources to import, and how.
+/// What to import, and how.
 #[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
-    /// Files, folders, archives, addresses of repositories, and the word `crontab`.
+    /// Files, folders, archives, repository addresses, and the word `crontab`.
     pub paths: Vec<PathBuf>,
-    /// The format of all of them, where their names do not tell it.
+    /// The format of all sources, if their names do not determine it.
     pub format: Option<ImportFormat>,
-    /// Replace existing skills.
+    /// Whether to replace existing skills.
     pub force: bool,
-    /// Skip existing skills.
+    /// Whether to skip existing skills.
     pub keep: bool,
-    /// Decide and write nothing.
+    /// Whether to report the decisions without writing anything.
     pub dry_run: bool,
 }
 
-/// A finished import.
+/// The result of an import.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// The document.
+    /// The report.
     pub report: ImportReport,
-    /// Whether skills were refused that `force` or `keep` would let through.
+    /// Whether skills were refused that `force` or `keep` would permit.
     pub has_conflicts: bool,
     /// Suggestions for the next command.
     pub hints: Vec<String>,
@@ -87,7 +87,7 @@ pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
     Ok(imported)
 }
 
-/// Decides about everything that was found, writes it, and reports.
+/// Decides about all gathered skills, writes them, and reports.
 fn finish(
     gathered: GatheredSkills<'_>,
     home: &Home,
@@ -108,7 +108,7 @@ fn finish(
     })
 }
 
-/// Hints for the work that is left before imported skills run.
+/// Returns hints about steps that are necessary before the imported skills run.
 fn hints(decided: &[ImportDecision], home: &Home) -> Vec<String> {
     let changed = decided.iter().filter(|one| one.changes());
     let disabled = changed.clone().find(|one| one.item.disabled);
@@ -128,7 +128,7 @@ fn hints(decided: &[ImportDecision], home: &Home) -> Vec<String> {
     accept.into_iter().chain(off).collect()
 }
 
-/// Everything that is refused, each once however often it was given.
+/// Returns all refusals without duplicates.
 fn all_refused(found: Vec<FileRefusal>, decided: &[ImportDecision]) -> Vec<FileRefusal> {
     let mut all: Vec<FileRefusal> = Vec::new();
     for one in found.into_iter().chain(decided.iter().flat_map(refusals)) {
@@ -139,7 +139,7 @@ fn all_refused(found: Vec<FileRefusal>, decided: &[ImportDecision]) -> Vec<FileR
     all
 }
 
-/// A skill that is refused as a whole, or the files of it that are.
+/// Returns the refusal of a whole skill, or those of its files.
 fn refusals(one: &ImportDecision) -> Vec<FileRefusal> {
     match &one.verdict {
         Verdict::Refuse(reason) | Verdict::Conflict(reason) => {

@@ -1,5 +1,5 @@
-//! Puts decided skills into the home. All files are first written to a temporary folder of the home, so
-//! that a full disk changes nothing; then each skill is moved to its place, a new folder in one step.
+//! Writes decided skills to the home. All files are first written to a temporary folder of the home, so that
+//! a full disk changes nothing; then each skill is moved to its place, a new folder atomically.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ pub(super) fn place(decided: &[ImportDecision], home: &Home) -> Done<()> {
 /// An item whose files are in the temporary folder.
 struct StagedItem<'a> {
     item: &'a ImportDecision,
-    /// A folder of the skill that does not exist yet, and its temporary form.
+    /// The temporary folder and the target, if the folder of the skill is new.
     new_folder: Option<(PathBuf, PathBuf)>,
-    /// Each file and its temporary form.
+    /// Each file with its temporary path.
     files: Vec<(&'a PlannedFile, PathBuf)>,
 }
 
@@ -70,7 +70,7 @@ impl StagedItem<'_> {
         Ok(())
     }
 
-    /// Moves the folder in one step; one on another file system is copied file by file.
+    /// Moves the folder atomically. Returns false if there is no new folder or it is on another file system.
     fn moved_as_a_whole(&self) -> Done<bool> {
         let Some((from, to)) = &self.new_folder else {
             return Ok(false);

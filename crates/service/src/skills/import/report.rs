@@ -1,4 +1,4 @@
-//! The report of an import, done or planned.
+//! The report of an import or of a dry run.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub(super) fn report(
     }
 }
 
-/// The ids of items for which something holds.
+/// Returns the ids of the items that satisfy `holds`.
 fn ids(decided: &[ImportDecision], holds: impl Fn(&ImportDecision) -> bool) -> Vec<String> {
     let items = decided.iter().filter(|one| holds(one));
     items.map(|one| one.item.id.clone()).collect()
@@ -68,7 +68,7 @@ fn shown(node: UnmappedNode, labels: &Labels) -> UnmappedNode {
     }
 }
 
-/// A skill or agent as a whole, unless it is refused or was given before.
+/// Reports a skill or agent; `None` if it is refused or a duplicate.
 fn item(one: &ImportDecision) -> Option<ImportItem> {
     let effect = match &one.verdict {
         Verdict::Refuse(_) | Verdict::Conflict(_) | Verdict::Again => return None,
@@ -93,7 +93,7 @@ fn item(one: &ImportDecision) -> Option<ImportItem> {
     })
 }
 
-/// The files of a skill with the effect on each.
+/// Reports the files of a skill with the effect on each.
 fn files(one: &ImportDecision) -> Vec<ImportedFile> {
     let file = |path: &Path, effect: ImportEffect| ImportedFile {
         path: path.display().to_string(),

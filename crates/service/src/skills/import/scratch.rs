@@ -1,4 +1,4 @@
-//! Temporary folders for archives and clones, and the names under which their files are reported.
+//! Temporary folders for archives and clones, and the labels under which their files are reported.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use deft_wire::{Done, Failure};
 
-/// A folder that only this user can read; it is removed with the value.
+/// A folder that only this user can read; it is removed when dropped.
 #[derive(Debug)]
 pub(super) struct ScratchFolder {
     path: PathBuf,
 }
 
 impl ScratchFolder {
-    /// A new folder below another one.
+    /// Creates a folder below `parent`.
     pub(super) fn create_in(parent: &Path) -> Done<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let fail = |path: &Path, problem: &io::Error| Failure::file(path, "create", problem);
@@ -25,14 +25,14 @@ impl ScratchFolder {
             let path = parent.join(format!(".deft-import-{}-{count}", std::process::id()));
             match create_private(&path) {
                 Ok(()) => return Ok(Self { path }),
-                // Left behind by a process with the same id, or made by another user.
+                // A leftover of a process with the same id, or a folder of another user.
                 Err(problem) if problem.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(problem) => return Err(fail(&path, &problem)),
             }
         }
     }
 
-    /// A new folder where the system keeps temporary files.
+    /// Creates a folder in the system's folder for temporary files.
     pub(super) fn create() -> Done<Self> {
         Self::create_in(&std::env::temp_dir())
     }
@@ -44,7 +44,7 @@ impl ScratchFolder {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // A folder that cannot be removed is litter and no reason to fail.
+        // A folder that cannot be removed is no reason to fail.
         drop(fs::remove_dir_all(&self.path));
     }
 }
@@ -56,13 +56,13 @@ fn create_private(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// The names under which files are reported: `pack.zip/x.md` and not a temporary folder that is gone, and
-/// the path that a person wrote and not the whole one.
+/// Labels for reported paths: `pack.zip/x.md` instead of a temporary folder that is gone, and the path that
+/// the user wrote instead of the absolute one.
 #[derive(Debug, Default)]
 pub(super) struct Labels(Vec<(String, String)>);
 
 impl Labels {
-    /// Names a folder; without a label, its files have only their own names.
+    /// Adds the label of a folder. With an empty label, its files are reported by relative path.
     pub(super) fn add(&mut self, folder: &Path, label: &str) {
         let label = match label {
             "" => String::new(),
@@ -71,7 +71,7 @@ impl Labels {
         self.0.push((format!("{}/", folder.display()), label));
     }
 
-    /// The text with these names.
+    /// Replaces all labelled folders in a text.
     pub(super) fn show(&self, text: &str) -> String {
         let known = self.0.iter().filter(|(folder, _)| folder != "//");
         known.fold(text.to_owned(), |text, (folder, label)| {

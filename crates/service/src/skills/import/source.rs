@@ -1,4 +1,4 @@
-//! The source of an import as a person writes it: a path, a repository, or `crontab`.
+//! Parses the source of an import: a path, a repository, or `crontab`.
 //!
 //! Not here: fetching or reading it.
 
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use deft_wire::{Done, Failure};
 
-/// A format that the name of a file does not tell.
+/// A format that the name of a file does not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportFormat {
     /// Lines of `crontab -l`.
     Crontab,
-    /// A workflow that n8n exported.
+    /// A workflow exported by n8n.
     N8n,
 }
 
-/// Where skills come from.
+/// The source of skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A folder, or a file of a skill.
@@ -25,9 +25,9 @@ pub(super) enum Source {
     /// A skill of an MCP server, by its id.
     Remote(String),
     CrontabFile(PathBuf),
-    /// The crontab of the user, as `crontab -l` prints it.
+    /// The crontab of the user, as printed by `crontab -l`.
     UserCrontab,
-    /// JSON of n8n, asked for by name.
+    /// A JSON file that the user declared as a workflow of n8n.
     N8n(PathBuf),
 }
 
@@ -38,13 +38,13 @@ pub(super) enum ArchiveKind {
     TarGz,
 }
 
-/// A git repository, or a part of it.
+/// A git repository, or a folder of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Repository {
-    /// As the person wrote it.
+    /// The text that the user wrote.
     pub label: String,
     pub url: String,
-    /// The folder inside.
+    /// The folder in the repository.
     pub path: Option<PathBuf>,
     /// A branch, a tag or a commit.
     pub reference: Option<String>,
@@ -107,7 +107,7 @@ fn is_url(text: &str) -> bool {
     text.contains("://")
 }
 
-/// `git@example.org:owner/repository`, as `ssh` takes it.
+/// Whether `text` is an address such as `git@example.org:owner/repository`, in the syntax of scp.
 fn is_scp(text: &str) -> bool {
     let Some((host, path)) = text.split_once(':') else {
         return false;
@@ -115,7 +115,7 @@ fn is_scp(text: &str) -> bool {
     host.contains('@') && !host.contains('/') && !path.is_empty()
 }
 
-/// `owner/repository[/path][@reference]`.
+/// Parses `owner/repository[/path][@reference]`.
 fn github(label: &str, rest: &str) -> Done<Repository> {
     let (name, reference) = match rest.split_once('@') {
         Some((name, reference)) => (name, Some(reference)),
@@ -143,7 +143,8 @@ fn is_github_name(name: &str) -> bool {
     !name.is_empty() && !matches!(name, "." | "..") && name.chars().all(fits)
 }
 
-/// `URL[#reference[:path]]`. git takes an address that begins with `-` for an option.
+/// Parses `URL[#reference[:path]]`. An address with a leading `-` is refused, because git would take it for
+/// an option.
 fn git_url(label: &str) -> Done<Repository> {
     let (url, fragment) = match label.split_once('#') {
         Some((url, fragment)) => (url, Some(fragment)),
@@ -166,7 +167,7 @@ fn git_url(label: &str) -> Done<Repository> {
     })
 }
 
-/// A path inside a repository goes down only.
+/// Checks a path in a repository: it must be relative and contain no `..`.
 fn checked_path(path: Option<&str>, label: &str) -> Done<Option<PathBuf>> {
     let Some(path) = path.map(|path| path.trim_matches('/')) else {
         return Ok(None);
@@ -178,7 +179,7 @@ fn checked_path(path: Option<&str>, label: &str) -> Done<Option<PathBuf>> {
     Ok(Some(PathBuf::from(path)))
 }
 
-/// git takes a reference that begins with `-` for an option.
+/// Checks a reference. A leading `-` is refused, because git would take it for an option.
 fn checked_reference(reference: Option<&str>, label: &str) -> Done<Option<String>> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+');
     match reference {

@@ -1,5 +1,5 @@
-//! Unpacks archives, which are hostile until shown otherwise: nothing leaves the folder, nothing but
-//! plain files is written, and count and sizes have limits that the content decides, not the headers.
+//! Unpacks untrusted archives: no file leaves the folder, only regular files are written, and the limits
+//! apply to the real content, not to the headers.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -12,7 +12,7 @@ use flate2::read::MultiGzDecoder;
 use super::source::ArchiveKind;
 use crate::skills::files::FileRefusal;
 
-/// Limits on what an archive may hold.
+/// Limits on the content of an archive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub entries: usize,
@@ -30,8 +30,8 @@ impl Default for Limits {
     }
 }
 
-/// Unpacks an archive into an empty folder, and returns the entries that were refused. An archive over a
-/// limit is refused as a whole.
+/// Unpacks an archive into an empty folder, and returns the entries that were refused. An archive that
+/// exceeds a limit is refused as a whole.
 pub(super) fn unpack(
     archive: &Path,
     kind: ArchiveKind,
@@ -130,10 +130,10 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Long names of a tar are entries of their own, which the library reads into memory: the limit on
-    /// the stream bounds them too.
+    /// Unpacks a tar stream. Long names in a tar are separate entries, which the library reads into memory;
+    /// the limit on the stream bounds them too.
     fn tar(&mut self, stream: impl Read, total_bytes: u64) -> Result<(), Stop> {
-        // Headers and padding take room as well.
+        // Headers and padding count as well.
         let most = total_bytes.saturating_mul(2);
         let mut archive = tar::Archive::new(stream.take(most));
         for entry in archive.entries()? {
@@ -200,7 +200,7 @@ impl Unpacker<'_> {
         make_executable(&file, mode).map_err(fail)
     }
 
-    /// Copies what the entry really unpacks to; what its header says is not believed.
+    /// Copies the content of an entry and counts its real size, because its header may be wrong.
     fn copy(
         &mut self,
         name: &str,
@@ -230,7 +230,7 @@ impl Unpacker<'_> {
     }
 
     fn refuse(&mut self, name: &str, reason: &str) {
-        // A name that leads out must not be joined: it would name a file that is not in the archive.
+        // An absolute name must not be joined: it would report a file outside the archive.
         let shown = self.folder.join(name.trim_start_matches('/'));
         self.refused.push(FileRefusal::new(&shown, reason));
     }
@@ -242,11 +242,11 @@ enum EntryKind {
     Folder,
     Link,
     Special,
-    /// Headers about other entries.
+    /// An entry with metadata about other entries.
     Ignored,
 }
 
-/// The kind of a zip entry. The file type is in the upper bits of the mode, if the archive has one.
+/// Returns the kind of a zip entry. The file type is in the upper bits of the mode, if the archive has one.
 fn zip_kind(is_folder: bool, mode: Option<u32>) -> EntryKind {
     match mode.map(|mode| mode & 0o170_000) {
         Some(0o120_000) => EntryKind::Link,
@@ -271,9 +271,9 @@ fn tar_kind(kind: tar::EntryType) -> EntryKind {
     }
 }
 
-/// The path below the folder; `None` if it is absolute, leads upwards, or is no path at all.
+/// Returns the relative path of an entry; `None` if it is absolute, contains `..`, or is empty.
 fn safe_path(name: &str) -> Option<PathBuf> {
-    // Archives of Windows have backslashes, and some have drives.
+    // Archives of Windows may contain backslashes and drive letters.
     if name.contains(['\\', '\0']) || name.contains(':') {
         return None;
     }
@@ -288,12 +288,12 @@ fn safe_path(name: &str) -> Option<PathBuf> {
     (below != Path::new("")).then_some(below)
 }
 
-/// A new file; one that is there is never opened, be it a file or a link.
+/// Creates a new file. An existing file or link is never opened.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Of the permissions only the one to execute is kept.
+/// Keeps only the executable bit of the permissions.
 #[cfg(unix)]
 fn make_executable(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

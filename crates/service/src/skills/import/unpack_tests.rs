@@ -1,4 +1,4 @@
-//! Archives that were made to do harm.
+//! Malicious archives.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 
-/// Names and contents.
+/// Names and contents of entries.
 type EntryList<'a> = &'a [(&'a str, &'a [u8])];
 
 const SMALL: Limits = Limits {
@@ -15,7 +15,7 @@ const SMALL: Limits = Limits {
     total_bytes: 1500,
 };
 
-/// Unpacks into `in/to` of a new folder; everything beside `to` must stay as it was.
+/// Unpacks into `in/to` of a new folder, and checks that nothing was written beside `to`.
 fn unpacked(bytes: &[u8], kind: ArchiveKind, limits: Limits) -> (Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("archive");
@@ -56,7 +56,7 @@ fn names(folder: &Path, root: &Path) -> Vec<String> {
     found
 }
 
-/// A tar with raw names, which the library would refuse to write.
+/// Returns a tar with raw names, which the library would refuse to write.
 fn tar(entries: &[(&str, tar::EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, content) in entries {
@@ -200,7 +200,7 @@ fn limits_hold_for_every_kind() {
     }
 }
 
-/// A header of a zip may claim any size; the content decides.
+/// The header of a zip may claim any size; the real content counts.
 #[test]
 fn a_zip_that_lies_about_sizes_is_stopped() {
     let mut bytes = zip(&[("big", &[b'x'; 1001])]);

@@ -1,4 +1,4 @@
-//! Workflows that an import writes itself.
+//! Builds workflows for imports.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use deft_skillfile::{Moment, Place, Profile, has_errors, parse, render};
 
 use super::gather::first_error;
 
-/// A workflow with nothing but steps.
+/// Returns a workflow skill with steps only.
 pub(super) fn workflow_skill(id: &str, description: String, workflow: Workflow) -> Skill {
     Skill {
         id: SkillId::new(id),
@@ -30,7 +30,7 @@ pub(super) fn workflow_skill(id: &str, description: String, workflow: Workflow) 
     }
 }
 
-/// The trigger of a cron expression.
+/// Returns the trigger for a cron expression.
 pub(super) fn timing(schedule: &str, zone: Option<&str>) -> Timing {
     let mut config = Object::from_iter([("schedule".to_owned(), schedule.into())]);
     if let Some(zone) = zone {
@@ -48,7 +48,7 @@ pub(super) fn timing(schedule: &str, zone: Option<&str>) -> Timing {
     }
 }
 
-/// The file of a workflow, or why it would not load.
+/// Renders the file of a workflow. The error says why it would not load.
 pub(super) fn file(skill: &Skill, moment: &Moment) -> Result<String, String> {
     let content = render::workflow(skill).unwrap_or_default();
     let name = format!("{}.yaml", skill.id);

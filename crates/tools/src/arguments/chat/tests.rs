@@ -1,4 +1,4 @@
-//! Chats of calls: which are put in, which are replaced, which are refused.
+//! Chats of calls: inserted, replaced and rejected.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn injected(tool: &ToolInfo, by_model: bool, arguments: Value) -> Value {
     Value::Object(arguments)
 }
 
-/// S0.44: a parameter of any server's tool that is called like a chat gets the primary chat.
+/// S0.44: a parameter of any server's tool that is named like a chat gets the primary chat.
 #[test]
 fn a_parameter_with_the_name_of_a_chat_is_filled_in() {
     for name in ["chat_id", "chatId", "chat-id", "ChatID", "telegram_chat_id"] {
@@ -85,7 +85,7 @@ fn a_parameter_with_the_name_of_a_chat_is_filled_in() {
     );
 }
 
-/// S0.44: texts and numbers are ids; what is no id, or too long for one, is replaced.
+/// S0.44: strings and numbers are ids; any other value, or one that is too long, is replaced.
 #[test]
 fn an_id_stays_and_anything_else_is_replaced() {
     let server = sender("chat_id", &json!({}));
@@ -119,7 +119,7 @@ fn an_id_stays_and_anything_else_is_replaced() {
         );
         assert_eq!(found, (by_model, by_person, by_bot), "{given}");
     }
-    // A long name that is listed is no invention.
+    // A long name that is listed is not invented.
     let listed = telegram(&["@a_channel_with_a_long_name"]);
     let mut arguments =
         Object::from_iter([("chat_id".to_owned(), json!("@a_channel_with_a_long_name"))]);
@@ -143,7 +143,7 @@ fn a_chat_that_narrows_a_search_is_left_out() {
     );
 }
 
-/// `allowed_chats` holds for every tool; the primary chat is always one of them.
+/// `allowed_chats` applies to every tool; the primary chat is always allowed.
 #[test]
 fn chats_outside_of_the_list_are_refused() {
     let telegram = telegram(&["42", "@news"]);

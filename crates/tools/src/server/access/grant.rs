@@ -1,5 +1,4 @@
-//! Tokens as authorization servers grant them: discovered, renewed, and asked for with the client's own
-//! secret.
+//! Tokens from authorization servers: discovery, renewal, and the client credentials grant.
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -15,10 +14,10 @@ use super::{Access, union, words};
 use crate::secret::Secret;
 use crate::sign_in::Credentials;
 
-/// An authorization server, found by way of the MCP server.
+/// An authorization server that the MCP server named.
 pub(super) struct Issuer {
     pub(super) manager: AuthorizationManager,
-    /// Where the manager puts what it is granted.
+    /// Where the manager stores the tokens it was granted.
     granted: InMemoryCredentialStore,
     pub(super) metadata: AuthorizationMetadata,
 }
@@ -27,7 +26,7 @@ pub(super) struct Issuer {
 #[derive(Clone)]
 pub(super) struct ClientIdentity {
     pub(super) id: String,
-    /// Its secret, and whether the authorization server made it up.
+    /// The client's secret, and whether the authorization server issued it.
     pub(super) secret: Option<(Secret, bool)>,
 }
 
@@ -42,7 +41,7 @@ impl ClientIdentity {
 }
 
 impl Issuer {
-    /// What was granted last, for the client it was granted to.
+    /// Returns the last granted tokens as credentials.
     pub(super) async fn credentials(
         &self,
         url: &Url,
@@ -51,7 +50,7 @@ impl Issuer {
     ) -> Result<Credentials, AuthError> {
         let stored = self.granted.load().await?;
         let stored = stored.ok_or(AuthError::AuthorizationRequired)?;
-        // The accessors of the token are in a package that deft does not need otherwise.
+        // The accessors of the token type are in a crate that deft does not need otherwise.
         let tokens = serde_json::to_value(&stored.token_response).unwrap_or_default();
         let text = |name: &str| tokens.get(name).and_then(Value::as_str).map(str::to_owned);
         let lasts = tokens.get("expires_in").and_then(Value::as_i64);
@@ -76,7 +75,8 @@ fn end_of(now: Timestamp, seconds: i64) -> Option<Timestamp> {
 }
 
 impl Access {
-    /// Finds the authorization server: the MCP server names it, and its metadata must name itself.
+    /// Finds the authorization server: the MCP server names it, and its metadata must name the same
+    /// issuer.
     pub(super) async fn discover(&self) -> Result<Issuer, AuthError> {
         let client = Arc::new(AuthorizationClient::new(&self.url)?);
         let mut manager =
@@ -87,7 +87,8 @@ impl Access {
         let found = manager
             .resolve_metadata_from_challenge(challenge.as_deref())
             .await?;
-        // Endpoints that a server has not published are guesses, and a token is too much for a guess.
+        // Endpoints that a server has not published are guesses, and a token must not be sent to a
+        // guess.
         if !found.source.is_discovered() {
             return Err(AuthError::NoAuthorizationSupport);
         }
@@ -100,7 +101,7 @@ impl Access {
         })
     }
 
-    /// The client of the configuration, if it names one.
+    /// Returns the configured client; `None` if the configuration names no client.
     pub(super) fn configured_client(&self) -> Result<Option<ClientIdentity>, AuthError> {
         let Some(id) = &self.options.client_id else {
             return Ok(None);
@@ -118,7 +119,7 @@ impl Access {
         }))
     }
 
-    /// A new token for the old sign-in; none if only a new sign-in brings one.
+    /// Renews a sign-in; `None` if only a new sign-in can replace it.
     pub(super) async fn refresh(
         &self,
         known: &Credentials,
@@ -127,7 +128,7 @@ impl Access {
             return Ok(None);
         }
         let mut issuer = self.discover().await?;
-        // Another authorization server must not see what this one granted.
+        // A different authorization server must not receive tokens of the old one.
         if issuer.metadata.issuer != known.issuer {
             return Ok(None);
         }
@@ -149,7 +150,7 @@ impl Access {
         }
     }
 
-    /// The client that a sign-in was granted to; none if the configuration names another one by now.
+    /// Returns the client of a sign-in; `None` if the configuration now names a different client.
     fn client_of(&self, known: &Credentials) -> Result<Option<ClientIdentity>, AuthError> {
         match self.configured_client()? {
             Some(client) => Ok(Some(client).filter(|client| client.id == known.client_id)),
@@ -163,7 +164,7 @@ impl Access {
         }
     }
 
-    /// A token for the client itself, by its own secret.
+    /// Requests a token with the client's own secret, without a person.
     pub(super) async fn ask_for_own(
         &self,
         known: Option<&Credentials>,
@@ -204,7 +205,7 @@ impl Access {
         })
     }
 
-    /// The scopes of a first request: those of the configuration, else what the server names.
+    /// Returns the scopes of a first request: the configured ones, else those that the server names.
     pub(super) async fn first_scopes(&self, issuer: &Issuer) -> Vec<String> {
         if self.options.scopes.is_empty() {
             return issuer.manager.select_initial_scopes(&[]).await;
@@ -213,7 +214,7 @@ impl Access {
     }
 }
 
-/// A token or a code must not travel where others can read it.
+/// Checks that no endpoint would transport a token or code without encryption.
 fn check_endpoints(metadata: &AuthorizationMetadata) -> Result<(), AuthError> {
     let registration = metadata.registration_endpoint.iter();
     let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint];
@@ -228,7 +229,7 @@ fn check_endpoints(metadata: &AuthorizationMetadata) -> Result<(), AuthError> {
     Ok(())
 }
 
-/// A stored sign-in, as the protocol library keeps it.
+/// Converts a stored sign-in to the form of the protocol library.
 fn stored(known: &Credentials) -> Result<StoredCredentials, AuthError> {
     let tokens = json!({
         "access_token": known.access_token,
@@ -247,7 +248,7 @@ fn stored(known: &Credentials) -> Result<StoredCredentials, AuthError> {
 }
 
 impl Issuer {
-    /// Whether the authorization server takes the address of a document for the id of a client.
+    /// Whether the authorization server accepts the URL of a metadata document as a client id.
     pub(super) fn takes_metadata_documents(&self) -> bool {
         let flag = self
             .metadata
@@ -256,7 +257,7 @@ impl Issuer {
         flag.and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// Adds the scope that brings a refresh token, where the authorization server has it.
+    /// Adds the scope for a refresh token, if the authorization server supports it.
     pub(super) fn with_offline_access(&self, scopes: Vec<String>) -> Vec<String> {
         const OFFLINE: &str = "offline_access";
         let known = self.metadata.scopes_supported.iter().flatten();

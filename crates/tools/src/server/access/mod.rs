@@ -1,10 +1,11 @@
-//! Access to a server that asks for OAuth: the token of a request, and what follows when one is refused.
+//! Access to a server that requires OAuth: the token of a request, and the response to a rejected one.
 //!
-//! A token is taken from the vault, renewed before it ends, and renewed once more when the server refuses
-//! it. What only a person can do is never waited for here: the call fails and says how to sign in.
+//! A token is read from the vault, renewed before it expires, and renewed once more when the server
+//! rejects it. If only a person can sign in, the call does not wait: it fails with a hint how to sign
+//! in.
 //!
-//! Not here: signing in (`sign_in.rs`), the words of OAuth, which the protocol library knows, and requests
-//! with a header of the configuration, which need none of this.
+//! Not here: signing in (`sign_in.rs`), the OAuth protocol (in the protocol library), and servers with
+//! a token in their configured headers.
 
 mod grant;
 mod requests;
@@ -28,10 +29,10 @@ use crate::sign_in::Credentials;
 pub(crate) use sign_in::SignInAttempt;
 pub(super) use sign_in::attempt_failure;
 
-/// A token is renewed this long before it ends, so that it does not end on its way.
+/// A token is renewed this long before it expires, so that it does not expire in transit.
 const EARLY: SignedDuration = SignedDuration::from_secs(60);
 
-/// Takes what must not be seen.
+/// A callback that receives secrets to redact.
 pub(super) type Learn = Box<dyn Fn(&Redaction) + Send + Sync>;
 
 /// Access to one server.
@@ -42,13 +43,13 @@ pub(crate) struct Access {
     environment: Environment,
     learn: Learn,
     held: Mutex<VaultCopy>,
-    /// What the server said when it last refused a request.
+    /// The challenge of the server's last rejection.
     challenge: parking_lot::Mutex<Option<String>>,
-    /// Whether the last request failed for want of a sign-in.
+    /// Whether the last request failed because no sign-in is stored.
     wanting: AtomicBool,
 }
 
-/// The sign-in as it was last read from the vault.
+/// The sign-in as last read from the vault.
 #[derive(Default)]
 struct VaultCopy {
     version: Option<u64>,
@@ -56,7 +57,7 @@ struct VaultCopy {
 }
 
 impl Access {
-    /// The access to a server, unless it has no address or is given a token by the configuration.
+    /// Returns the access to a server; `None` if it has no URL or a configured token.
     pub(super) fn for_server(
         server: &str,
         options: &ServerOptions,
@@ -85,12 +86,12 @@ impl Access {
         self.wanting.load(Ordering::SeqCst)
     }
 
-    /// Whether the server has refused a request since this process started.
+    /// Whether the server has rejected a request since this process started.
     pub(super) fn was_refused(&self) -> bool {
         self.challenge.lock().is_some()
     }
 
-    /// The token for a request, if there is one.
+    /// Returns the token for a request; `None` without a sign-in.
     pub(super) async fn token(&self) -> Result<Option<Secret>, AuthError> {
         let mut held = self.current().await?;
         let Some(credentials) = &held.credentials else {
@@ -101,12 +102,12 @@ impl Access {
         }
         let ending = credentials.access_token.clone();
         let renewed = self.renew(&mut held, Some(&ending), &[]).await?;
-        // One that cannot be renewed is tried all the same: the clock may be wrong, and the server says
-        // what it wants.
+        // A token that cannot be renewed is tried anyway: the clock may be wrong, and the server's
+        // response contains its requirements.
         Ok(Some(renewed.unwrap_or_else(|| Secret::new(ending))))
     }
 
-    /// A token in the place of one that the server refused, if that can be had without a person.
+    /// Returns a token to replace a rejected one; `None` if that requires a person.
     pub(super) async fn after_refusal(
         &self,
         sent: Option<&Secret>,
@@ -120,7 +121,7 @@ impl Access {
         Ok(found)
     }
 
-    /// A token that allows more, in the place of one that allows too little.
+    /// Returns a token with more scopes, to replace one with too few; `None` if that requires a person.
     pub(super) async fn after_missing_scope(
         &self,
         sent: Option<&Secret>,
@@ -142,7 +143,8 @@ impl Access {
         }
     }
 
-    /// The sign-in as the vault has it now: another process may have signed in or out, or renewed it.
+    /// Returns the current sign-in in the vault: another process may have signed in or out, or renewed
+    /// it.
     async fn current(&self) -> Result<MutexGuard<'_, VaultCopy>, AuthError> {
         let mut held = self.held.lock().await;
         let version = self.environment.vault.version(&self.server);
@@ -156,7 +158,8 @@ impl Access {
         let (vault, server) = (self.environment.vault.clone(), self.server.clone());
         let version = vault.version(&server);
         let loaded = blocking(move || vault.load(&server)).await?;
-        // Tokens are for the server that they were granted for; the configuration may name another now.
+        // A token must only be sent to the server that it was granted for; the configured URL may have
+        // changed.
         let loaded = loaded.filter(|found| found.url == self.url.as_str());
         self.hold(held, version, loaded);
         Ok(())
@@ -189,7 +192,7 @@ impl Access {
         Ok(())
     }
 
-    /// A token other than the one that was sent, by whatever means need no person.
+    /// Returns a token different from the rejected one, by any means that require no person.
     async fn renew(
         &self,
         held: &mut VaultCopy,
@@ -221,7 +224,7 @@ impl Access {
         Ok(Some(token))
     }
 
-    /// Stores that a sign-in cannot be renewed, so that nothing tries it again.
+    /// Stores that a sign-in cannot be renewed, so that no caller tries again.
     async fn give_up(&self, held: &mut VaultCopy) -> Result<(), AuthError> {
         match held.credentials.clone() {
             Some(known) if known.refresh_token.is_some() => {
@@ -248,7 +251,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The union of two lists of scopes, in the order in which they were first named.
+/// Returns the union of two lists of scopes, in order of first occurrence.
 fn union(one: &[String], other: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for scope in one.iter().chain(other) {
@@ -259,7 +262,7 @@ fn union(one: &[String], other: &[String]) -> Vec<String> {
     all
 }
 
-/// Something that may take a while and must not hold up other tasks, such as a keyring.
+/// Runs slow work, such as access to a keyring, without blocking other tasks.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, AuthError> {

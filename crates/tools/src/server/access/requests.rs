@@ -1,9 +1,9 @@
-//! Requests to authorization servers, for the protocol library.
+//! HTTP requests to authorization servers, for the protocol library.
 //!
-//! Metadata of a server decides where they go, so what they may reach is limited: an address inside of a
-//! private network only if the server itself is in one, the address of a link never. Answers are bounded,
-//! and no redirect is followed: the library follows those of metadata itself, within one origin, and a
-//! token or secret must not travel on.
+//! A server's metadata determines the URLs of these requests, so they are restricted: a private address
+//! only if the MCP server itself is in a private network, a link-local address never. Responses are
+//! limited in size, and no redirect is followed: the library follows redirects of metadata itself,
+//! within one origin, and a token or secret must not be forwarded.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use rmcp::transport::auth::{
 
 use crate::address::{is_link_local, is_private};
 
-/// How long a request may take.
+/// The timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The largest answer.
+/// The largest response, in bytes.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// The client for requests about one MCP server.
+/// The HTTP client for the sign-in to one MCP server.
 pub(super) struct AuthorizationClient {
     client: Client,
     server: Arc<Neighbourhood>,
@@ -66,7 +66,7 @@ impl OAuthHttpClient for AuthorizationClient {
     }
 }
 
-/// Where the MCP server is, and so which hosts it may name.
+/// Decides which hosts an MCP server may name, from its own location.
 struct Neighbourhood {
     host: String,
 }
@@ -76,7 +76,7 @@ impl Neighbourhood {
         Self { host: host_of(url) }
     }
 
-    /// Refuses a plain connection to another machine, and an address that is out of bounds.
+    /// Rejects an unencrypted connection to another machine, and a private address that is not allowed.
     async fn admit(&self, url: &Url) -> Result<(), String> {
         let host = host_of(url);
         if !is_protected(url) {
@@ -108,14 +108,14 @@ fn out_of_bounds(host: &str) -> String {
     format!("`{host}` is an address inside of a private network, and the server is not in one")
 }
 
-/// The host in lower case, without brackets or a closing dot.
+/// Returns the host in lower case, without brackets or a trailing dot.
 fn host_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_matches(['[', ']']).trim_end_matches('.');
     host.to_lowercase()
 }
 
-/// Whether requests to a URL cannot be read on the way: it has TLS, or is on this machine.
+/// Whether requests to a URL are protected from eavesdropping: it has TLS, or is on this machine.
 pub(super) fn is_protected(url: &Url) -> bool {
     let host = host_of(url);
     let is_here = host == "localhost"

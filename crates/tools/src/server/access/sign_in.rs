@@ -1,4 +1,4 @@
-//! Signing in: an address for the browser of a person, and the token for what comes back.
+//! Signing in with a browser: the URL to open, and the exchange of the returned code for a token.
 
 use deft_model::{Failure, FailureClass};
 use reqwest::Url;
@@ -8,24 +8,24 @@ use super::grant::{ClientIdentity, Issuer};
 use super::{Access, union};
 use crate::sign_in::Credentials;
 
-/// What deft calls itself at authorization servers.
+/// The client name under which deft registers.
 const NAME: &str = "deft";
-/// How much of an error of an authorization server is repeated.
+/// The maximum length of an authorization server's error in a message, in characters.
 const MOST_REASON: usize = 300;
 
 /// A sign-in that waits for a person.
 pub(crate) struct SignInAttempt {
     issuer: Issuer,
     client: ClientIdentity,
-    /// Where the person signs in.
+    /// The URL at which the person signs in.
     pub(crate) url: String,
-    /// What the answer must repeat.
+    /// The value of `state` that the returned URL must contain.
     pub(crate) state: String,
 }
 
 impl Access {
-    /// Prepares a sign-in that returns to `redirect`, for these scopes besides those that are granted
-    /// already and those that the server asks for.
+    /// Prepares a sign-in that returns to `redirect`, for `scopes`, those already granted and those
+    /// that the server requires.
     pub(crate) async fn begin(
         &self,
         redirect: &str,
@@ -53,8 +53,8 @@ impl Access {
         })
     }
 
-    /// Who deft is at this authorization server: the client of the configuration, the one of a metadata
-    /// document, or one that is registered now.
+    /// Returns deft's client at this authorization server: the configured client, a metadata document,
+    /// or a newly registered client.
     async fn identify(
         &self,
         issuer: &mut Issuer,
@@ -85,7 +85,7 @@ impl Access {
         Ok(client)
     }
 
-    /// Exchanges the address that the browser was sent to for a token, and stores it.
+    /// Exchanges the returned URL for a token, and stores it.
     pub(crate) async fn complete(
         &self,
         attempt: SignInAttempt,
@@ -120,7 +120,7 @@ impl Access {
     }
 }
 
-/// A parameter of an address.
+/// Returns a query parameter of a URL.
 fn query(url: &str, name: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let mut pairs = url.query_pairs();
@@ -128,7 +128,7 @@ fn query(url: &str, name: &str) -> Option<String> {
     found.map(|(_, value)| value.into_owned())
 }
 
-/// The failure of a sign-in.
+/// Returns the failure of a sign-in.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of errors and may add more"

@@ -1,4 +1,4 @@
-//! An agent of Claude Code as an `AGENT.md`.
+//! Converts an agent of Claude Code into an `AGENT.md`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::tools::KnownTools;
 use super::{ConvertedForm, ConvertedPage, keys_note};
 use crate::skills::import::gather::first_error;
 
-/// Keys that are read here.
+/// The keys that are read.
 const KEYS: &[&str] = &["tools", "disallowedTools", "model", "skills", "maxTurns"];
 
 pub(in crate::skills::import) fn agent(
@@ -25,7 +25,7 @@ pub(in crate::skills::import) fn agent(
     agent.name.clone_from(&page.skill.name);
     agent.description = Some(page.skill.description.clone());
     agent.prompt = Text::from(page.text.as_str());
-    // Claude Code asks before it changes something, so the agent must do the same here.
+    // Claude Code asks before changes, so the agent must do the same here.
     agent.approve = vec![Agent::DESTRUCTIVE.to_owned()];
     agent.max_steps = turns(&page);
     let mut notes = Vec::new();
@@ -51,8 +51,8 @@ fn turns(page: &Page) -> Option<u32> {
     u32::try_from(turns).ok().filter(|turns| *turns > 0)
 }
 
-/// The tools that the agent may use. deft has no list of forbidden tools, so an agent that only has
-/// such a list gets no tools until a person chooses them.
+/// Returns the tools that the agent may use. deft has no list of forbidden tools, so an agent with only such
+/// a list gets no tools until the user chooses them.
 fn tools(page: &Page, notes: &mut Vec<String>) -> Option<Vec<String>> {
     let given = page.key("tools").map(KnownTools::from_value);
     let forbidden = page.key("disallowedTools").map(KnownTools::from_value);
@@ -77,8 +77,7 @@ fn tools(page: &Page, notes: &mut Vec<String>) -> Option<Vec<String>> {
     }
 }
 
-/// The model, if the configuration has it under that name. Any other name would keep the agent from
-/// running.
+/// Returns the model, if it is configured under that name. With an unknown model, the agent could not run.
 fn model(page: &Page, config: &Config, notes: &mut Vec<String>) -> Option<String> {
     let model = page.text_key("model").filter(|model| *model != "inherit")?;
     let mut known = config.models.iter();
@@ -108,7 +107,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// A written file must load.
+/// Fails if the written file would not load.
 fn check(id: &str, content: &str, moment: &Moment) -> Result<(), String> {
     let place = Place {
         file: "AGENT.md",

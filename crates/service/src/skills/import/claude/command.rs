@@ -1,5 +1,5 @@
-//! A command of Claude Code. With arguments it becomes a workflow whose only step asks a model, since
-//! only a workflow has inputs; without arguments it becomes a playbook that its name calls for.
+//! Converts a command of Claude Code. With arguments it becomes a workflow with one step that asks a model,
+//! because only workflows have inputs; without arguments it becomes a playbook with its name as keyword.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use super::tools::KnownTools;
 use super::{ClaudeFile, ConvertedForm, ConvertedPage, keys_note};
 use crate::skills::import::escape::escape;
 
-/// Keys that are read here.
+/// The keys that are read.
 const KEYS: &[&str] = &["argument-hint", "arguments", "description"];
 
-/// The words for all arguments in a page.
+/// The placeholder for all arguments.
 const ALL: &str = "$ARGUMENTS";
 
 pub(in crate::skills::import) fn command(
@@ -60,7 +60,7 @@ pub(in crate::skills::import) fn command(
     })
 }
 
-/// The arguments that a page reads.
+/// The arguments that a page uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Arguments {
     all: bool,
@@ -98,7 +98,7 @@ impl Arguments {
     }
 }
 
-/// The number behind a `$`, from 1 to 9, if it stands alone: `$1` is an argument, `$10.50` a price.
+/// Returns the number after a `$`, from 1 to 9, if it is an argument: `$1` is one, `$10.50` is a price.
 fn number_at(text: &str, at: usize) -> Option<u8> {
     let mut rest = text[at + 1..].chars();
     let digit = rest.next()?.to_digit(10).filter(|digit| *digit > 0)?;
@@ -124,7 +124,7 @@ fn input(name: &str, description: String) -> Input {
     }
 }
 
-/// The text of the page as a template.
+/// Converts the text of the page into a template.
 fn template(text: &str) -> String {
     let text = escape(text).replace(ALL, "{{ inputs.arguments }}");
     let mut out = String::new();
@@ -143,7 +143,7 @@ fn template(text: &str) -> String {
         }
     }
     out.push_str(rest);
-    // A bracket right before an expression would become part of it.
+    // A brace directly before an expression would become part of it.
     out.replace("{{{ inputs.", "{{ '{' }}{{ inputs.")
 }
 
@@ -184,7 +184,7 @@ fn playbook(page: &Page, id: &str, text: &str, tools: Vec<String>) -> String {
     render::agentskills(&skill)
 }
 
-/// Words that call for the playbook. A single word alone would be in too many messages.
+/// Returns the keywords of the playbook. A single word would match too many messages.
 fn keywords(id: &str) -> Vec<String> {
     let words = id.replace('-', " ");
     if words.contains(' ') {
@@ -193,7 +193,7 @@ fn keywords(id: &str) -> Vec<String> {
     vec![format!("run {words}"), format!("{words} command")]
 }
 
-/// The skill of the page without anything that only Claude Code reads.
+/// Returns the skill of the page without fields that only Claude Code reads.
 fn base(page: &Page, id: &str) -> Skill {
     let mut skill = page.skill.clone();
     skill.id = SkillId::new(id);
@@ -206,8 +206,8 @@ fn base(page: &Page, id: &str) -> Skill {
     skill
 }
 
-/// Lines that Claude Code runs in a shell before the model reads the page: `!` and a command in
-/// backticks. The command stays as text, so that the model knows what was meant.
+/// Disables inline shell commands, which Claude Code runs before the model reads the page: `!` and a command
+/// in backticks. The command stays as text, so that the model knows its purpose.
 fn without_shell(text: &str, notes: &mut Vec<String>) -> String {
     let mut commands = Vec::new();
     let lines = text.lines().map(|line| {
@@ -226,7 +226,7 @@ fn without_shell(text: &str, notes: &mut Vec<String>) -> String {
     text
 }
 
-/// `@path` puts a file into the prompt of Claude Code; deft leaves it as text.
+/// Adds a note about `@path`, which inserts a file into the prompt of Claude Code; deft leaves it as text.
 fn note_references(text: &str, notes: &mut Vec<String>) {
     let words = text.split_whitespace();
     let words = words.map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']));

@@ -1,5 +1,5 @@
-//! Looks for pages of Claude Code below a folder: in folders called `agents` and `commands`, and in
-//! their folders. What belongs to a skill (a folder with a `SKILL.md`) is the skill's own.
+//! Finds pages of Claude Code below a folder: in folders called `agents` and `commands`, and their
+//! subfolders. Folders with a `SKILL.md` belong to a skill and are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use deft_registry::{MAX_FILE_BYTES, read_text};
 use deft_skillfile::is_dotted;
 
-/// How deep folders are searched.
+/// Maximum depth of the search.
 const MAX_DEPTH: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +21,11 @@ pub(in crate::skills::import) enum ClaudeRole {
 pub(in crate::skills::import) struct ClaudeFile {
     pub path: PathBuf,
     pub role: ClaudeRole,
-    /// The folders between `commands` and the page, which are part of a command's name.
+    /// The folders between `commands` and the page, which become part of a command's name.
     pub folders: Vec<String>,
 }
 
-/// Every page below a folder, by path.
+/// Returns all pages below a folder, by path.
 pub(in crate::skills::import) fn find(root: &Path) -> Vec<ClaudeFile> {
     let mut found = Vec::new();
     let place = Place {
@@ -39,7 +39,7 @@ pub(in crate::skills::import) fn find(root: &Path) -> Vec<ClaudeFile> {
     found
 }
 
-/// A single page, if the folder that it is in makes it one.
+/// Returns a single page, if it is in a folder for agents or commands.
 pub(in crate::skills::import) fn find_one(path: &Path) -> Option<ClaudeFile> {
     let folder = path.parent()?.file_name()?.to_string_lossy().into_owned();
     let file = ClaudeFile {
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-/// Links are not followed: they may lead in circles or out of the folder.
+/// Links are not followed: they may form cycles or lead out of the folder.
 fn walk(folder: &Path, place: &Place, depth: usize, found: &mut Vec<ClaudeFile>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -123,8 +123,8 @@ fn is_page_name(name: &str) -> bool {
         && !is_read_me
 }
 
-/// A man page of a domain called `agents` has a dotted name. An agent has a name and a description; a
-/// command needs neither.
+/// Excludes man pages of a domain called `agents`, which have dotted names. An agent needs a name and a
+/// description; a command needs neither.
 fn is_page(file: &ClaudeFile) -> bool {
     let Ok(text) = read_text(&file.path, MAX_FILE_BYTES) else {
         return false;
@@ -141,7 +141,7 @@ fn is_page(file: &ClaudeFile) -> bool {
     }
 }
 
-/// The lines of the frontmatter.
+/// Returns the lines of the frontmatter.
 fn head(text: &str) -> Vec<&str> {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     if lines.next().map(str::trim_end) != Some("---") {

@@ -1,5 +1,5 @@
-//! Agents and commands of Claude Code: `agents/*.md` become agents, `commands/*.md` playbooks or
-//! workflows. `find` looks for them, `page` reads one, `agent` and `command` convert it.
+//! Agents and commands of Claude Code: `agents/*.md` become agents, `commands/*.md` become playbooks or
+//! workflows. `find` searches for them, `page` reads one, `agent` and `command` convert it.
 
 mod agent;
 mod command;
@@ -11,7 +11,7 @@ pub(super) use agent::agent;
 pub(super) use command::command;
 pub(super) use find::{ClaudeFile, ClaudeRole, find, find_one};
 
-/// Files that an import writes for one page, and what it does not keep.
+/// The file that an import writes for one page, with notes about lost parts.
 #[derive(Debug)]
 pub(super) struct ConvertedPage {
     pub id: String,
@@ -28,7 +28,7 @@ pub(super) enum ConvertedForm {
     Workflow,
 }
 
-/// A note about keys that deft has no place for; none if there are none.
+/// Returns a note about keys that deft does not support; `None` if `keys` is empty.
 fn keys_note(keys: &[&str]) -> Option<String> {
     let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     (!names.is_empty()).then(|| format!("not kept: {}", names.join(", ")))

@@ -1,5 +1,5 @@
-//! Reads a page of Claude Code. Its frontmatter is often not quite YAML, so the lenient reader of
-//! `SKILL.md` reads it.
+//! Reads a page of Claude Code. Its frontmatter is often not valid YAML, so it is parsed with the lenient
+//! parser of `SKILL.md`.
 
 use std::path::Path;
 
@@ -42,25 +42,25 @@ impl Page {
         }
     }
 
-    /// A key of the frontmatter that only other hosts read.
+    /// Returns a key of the frontmatter that only other hosts read.
     pub(super) fn key(&self, name: &str) -> Option<&Value> {
         self.skill.extra.get(name)
     }
 
-    /// The same as a text.
+    /// Like [`Self::key`], but only for a string that is not empty.
     pub(super) fn text_key(&self, name: &str) -> Option<&str> {
         let text = self.key(name)?.as_str()?.trim();
         (!text.is_empty()).then_some(text)
     }
 
-    /// The keys of other hosts, without those that the caller reads.
+    /// Returns the keys of other hosts that are not in `known`.
     pub(super) fn other_keys(&self, known: &[&str]) -> Vec<&str> {
         let keys = self.skill.extra.keys().map(String::as_str);
         keys.filter(|key| !known.contains(key)).collect()
     }
 }
 
-/// A command may have no frontmatter, or none that describes it. Its first line does.
+/// Adds a description if the frontmatter has none: the first line of the text.
 fn with_description(text: &str, stem: &str) -> String {
     let fenced = text
         .strip_prefix("---\n")

@@ -1,19 +1,19 @@
-//! Tools of Claude Code under the names that deft has for them.
+//! Maps tools of Claude Code to the tools of deft.
 
 use serde_json::Value;
 
-/// The tools that deft has, and the names of those that it has not.
+/// The mapped tools, and the names of tools that could not be mapped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownTools {
     pub tools: Vec<String>,
-    /// Tools without a counterpart.
+    /// Tools that deft does not have.
     unknown: Vec<String>,
-    /// Tools that are limited to some arguments.
+    /// Tools that are restricted to some arguments.
     limited: Vec<String>,
 }
 
 impl KnownTools {
-    /// Reads a list, or a text with commas or blanks between names.
+    /// Parses a list, or a string of names separated by commas or blanks.
     pub(super) fn from_value(value: &Value) -> Self {
         let names: Vec<String> = match value {
             Value::String(text) => split(text),
@@ -32,8 +32,8 @@ impl KnownTools {
     }
 
     fn add(&mut self, name: &str) {
-        // `Bash(git add:*)` allows some calls. deft allows a tool or does not; more than was meant must
-        // not be allowed.
+        // `Bash(git add:*)` allows some calls only. deft can only allow a tool as a whole, which would be too
+        // much, so the tool is dropped.
         if name.contains('(') {
             self.limited.push(name.to_owned());
             return;
@@ -45,7 +45,7 @@ impl KnownTools {
         }
     }
 
-    /// The parts that are not kept, in words.
+    /// Describes the tools that are not kept.
     pub(super) fn notes(&self) -> Vec<String> {
         let listed = |names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -79,7 +79,7 @@ fn counterpart(name: &str) -> Option<String> {
     Some(own.to_owned())
 }
 
-/// Names between commas and blanks; those in brackets belong to the name before.
+/// Splits names at commas and blanks outside parentheses.
 fn split(text: impl AsRef<str>) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! A job of a crontab as a workflow: one call of `shell.run` that does what cron does.
+//! Converts a job of a crontab into a workflow: one call of `shell.run` with the same effect as cron.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::lines::CrontabJob;
 use crate::skills::import::escape::escape;
 use crate::skills::import::workflow::{timing, workflow_skill};
 
-/// The key below `metadata` with the line that a workflow was made from.
+/// The key below `metadata` with the original line.
 pub(super) const LINE: &str = "crontab";
 
-/// Shells that understand the lines that are added to a command.
+/// Shells that support the lines added to a command.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
-/// Variables with a meaning for cron itself, which commands do not need.
+/// Variables for cron itself, which commands do not need.
 const FOR_CRON: &[&str] = &["SHELL", "MAILTO", "MAILFROM", "CRON_TZ", "CRON_WITHIN"];
 
-/// A workflow, and what is different from the job.
+/// Returns the workflow of a job, and notes about differences.
 pub(super) fn workflow(id: &str, job: &CrontabJob) -> Result<(Skill, Vec<String>), String> {
     let step = StepKind::Tool {
         tool: "shell.run".to_owned(),
@@ -33,9 +33,9 @@ pub(super) fn workflow(id: &str, job: &CrontabJob) -> Result<(Skill, Vec<String>
     let mut skill = workflow_skill(id, description(job), steps);
     skill.timing = Some(timing(&job.schedule, variable(job, "CRON_TZ")));
     skill.policy = Arc::new(Policy {
-        // A person accepts it first: the crontab still runs the line.
+        // The user must enable it first, because the crontab still runs the line.
         enabled: false,
-        // cron is silent about a job that works, and does not make up for one that was missed.
+        // cron does not report successful jobs, and does not catch up on missed ones.
         notify_on_completion: false,
         misfire: Misfire::Skip,
         ..Policy::default()
@@ -51,7 +51,8 @@ pub(super) fn workflow(id: &str, job: &CrontabJob) -> Result<(Skill, Vec<String>
     Ok((skill, notes.into_iter().collect()))
 }
 
-/// cron sets the variables, goes to the home of the user and runs the command there.
+/// Returns the arguments of `shell.run`. Like cron, the script sets the variables and runs the command in the
+/// user's home.
 fn arguments(job: &CrontabJob) -> Result<Object, String> {
     let shell = variable(job, "SHELL").unwrap_or("/bin/sh");
     let name = Path::new(shell).file_name().unwrap_or_default();
@@ -78,7 +79,7 @@ fn arguments(job: &CrontabJob) -> Result<Object, String> {
     Ok(arguments)
 }
 
-/// A word for sh.
+/// Quotes a value for sh.
 fn quote(value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+=".contains(c);
     if !value.is_empty() && value.chars().all(plain) {
@@ -104,7 +105,7 @@ fn description(job: &CrontabJob) -> String {
     short
 }
 
-/// A name after the program that the command runs: `cron-backup` for `cd /srv && ./backup.sh -q`.
+/// Derives a name from the program that the command runs: `cron-backup` for `cd /srv && ./backup.sh -q`.
 pub(super) fn name(job: &CrontabJob) -> String {
     let mut parts = job.command.split(['&', '|', ';', '(', ')']);
     let program = parts.find_map(program).unwrap_or("job");
@@ -116,7 +117,7 @@ pub(super) fn name(job: &CrontabJob) -> String {
     }
 }
 
-/// The program that a simple command is about; none if it only prepares another one.
+/// Returns the program of a simple command; `None` if the command only prepares another one.
 fn program(command: &str) -> Option<&str> {
     const PREPARE: &[&str] = &[
         "cd", "test", "[", "export", ".", "source", "sleep", "set", "umask",

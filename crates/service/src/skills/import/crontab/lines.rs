@@ -1,20 +1,19 @@
-//! The lines of a crontab as values: jobs with everything that counts for them, and lines that are
-//! neither jobs, variables nor comments.
+//! Parses a crontab into jobs, each with its variables and comment, and invalid lines.
 
 /// A job of a crontab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CrontabJob {
-    /// Which line of the file it is, from 1.
+    /// The line number in the file, from 1.
     pub number: usize,
     /// The line as it was written.
     pub line: String,
     pub schedule: String,
     pub command: String,
-    /// The text behind the first `%`, which cron passes to the command.
+    /// The text after the first `%`, which cron passes to the command as stdin.
     pub stdin: Option<String>,
-    /// The comment right above it.
+    /// The comment directly above it.
     pub comment: Option<String>,
-    /// Variables that are set above it, each once.
+    /// Variables that are set above it, without duplicates.
     pub variables: Vec<(String, String)>,
 }
 
@@ -76,7 +75,7 @@ impl Crontab {
     }
 }
 
-/// Comments about the file, and lines that are switched off, do not describe the next job.
+/// Collects a comment line. Comments about the file and disabled jobs do not describe the next job.
 fn add_comment(comment: &mut Vec<String>, words: &str) {
     let is_header = words.contains("dom") && words.contains("dow");
     let is_job =
@@ -88,7 +87,7 @@ fn add_comment(comment: &mut Vec<String>, words: &str) {
     }
 }
 
-/// `NAME = value`, where quotes around the value are not part of it.
+/// Parses `NAME = value`, with quotes around the value removed.
 fn variable(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim().trim_matches(['"', '\'']);
@@ -103,7 +102,7 @@ fn variable(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), value.to_owned()))
 }
 
-/// The schedule and the command of a line.
+/// Parses the schedule and the command of a line.
 fn job(line: &str) -> Result<(String, &str), String> {
     let fields = if line.starts_with('@') { 1 } else { 5 };
     let mut rest = line;
@@ -124,8 +123,8 @@ fn job(line: &str) -> Result<(String, &str), String> {
     }
 }
 
-/// The first `%` ends the command and begins its input, further ones are line breaks, and `\%` is a
-/// percent sign.
+/// Splits a command from its stdin: the first unescaped `%` separates them, further ones are line breaks, and
+/// `\%` is a percent sign.
 fn split_percent(command: &str) -> (String, Option<String>) {
     let mut parts = vec![String::new()];
     let mut chars = command.chars().peekable();

@@ -1,11 +1,11 @@
-//! Conditions of `if` and `switch` nodes as Python expressions, one for each output.
+//! Converts the conditions of `if` and `switch` nodes into Python expressions, one for each output.
 
 use serde_json::Value;
 
 use super::document::Node;
 use super::expression::{Scope, python};
 
-/// The conditions of the outputs of a node. None if the node is no branch.
+/// Returns the conditions of the outputs of a node. `None` if the node is not a branch.
 pub(super) fn outputs(node: &Node<'_>, scope: &dyn Scope) -> Option<Result<Vec<String>, String>> {
     match node.kind {
         "if" => Some(
@@ -19,7 +19,7 @@ pub(super) fn outputs(node: &Node<'_>, scope: &dyn Scope) -> Option<Result<Vec<S
     }
 }
 
-/// The first rule that holds decides.
+/// Converts a `switch`. An output is taken if its rule holds and no earlier one does.
 fn switch(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
     if node.text(&["mode"]) == Some("expression") {
         return Err("its output is computed by an expression".to_owned());
@@ -57,8 +57,8 @@ fn switch(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
     Ok(outputs)
 }
 
-/// A group of conditions, in the form of today (`conditions` is a list) or the older one (a list for each
-/// type).
+/// Converts a group of conditions in the current format (`conditions` is a list) or the older one (a list for
+/// each type).
 fn condition(group: &Value, node: &Node<'_>, scope: &dyn Scope) -> Result<String, String> {
     let (tests, any) = match group["conditions"].as_array() {
         Some(tests) => {
@@ -141,7 +141,7 @@ fn compare(kind: &str, operation: &str, left: &str, right: &str) -> Result<Strin
         "false" => format!("{left} == False"),
         "exists" => format!("{left} is not None"),
         "notExists" => format!("{left} is None"),
-        // Zero and false are values; only nothing and what is without content are empty.
+        // Zero and false are values; only `None` and empty containers count as empty.
         "empty" | "isEmpty" => format!("{left} in (None, \"\", [], {{}})"),
         "notEmpty" | "isNotEmpty" => format!("{left} not in (None, \"\", [], {{}})"),
         operation => {

@@ -1,11 +1,11 @@
-//! Python of a `code` node as a compute block.
+//! Converts the Python of a `code` node into a compute block.
 
 use deft_model::StepKind;
 
 use super::document::Node;
 use super::expression::{Scope, whole};
 
-/// Names of n8n that a compute block gets.
+/// Names of n8n that a compute block provides.
 const KNOWN: &[&str] = &["_items", "_item"];
 
 pub(super) fn compute(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
@@ -37,7 +37,7 @@ pub(super) fn compute(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, St
     Ok(StepKind::Compute { code: block })
 }
 
-/// The first name that only n8n has: those begin with an underscore.
+/// Returns the first name that only n8n provides; such names begin with an underscore.
 fn unknown_name(code: &str) -> Option<&str> {
     let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut special = words.filter(|word| word.starts_with('_') && word.len() > 1);

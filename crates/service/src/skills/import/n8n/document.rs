@@ -1,4 +1,4 @@
-//! The parts of an exported n8n workflow that an import reads.
+//! The parts of an exported n8n workflow that are imported.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     pub name: &'a str,
-    /// The type without the package, such as `httpRequest`; the whole type if it is of another package.
+    /// The type without its package, such as `httpRequest`; the full type for other packages.
     pub kind: &'a str,
     pub full_kind: &'a str,
     pub version: f64,
@@ -71,7 +71,7 @@ fn node(value: &Value) -> Node<'_> {
     }
 }
 
-/// The connections of type `main`. Nodes are named in them, and names are unique in a workflow.
+/// Parses the connections of type `main`. They refer to nodes by name; names are unique in a workflow.
 fn edges(connections: &Value, nodes: &[Node<'_>]) -> Vec<Edge> {
     let places: HashMap<&str, usize> = nodes
         .iter()
@@ -106,12 +106,12 @@ impl<'a> Node<'a> {
             .is_some_and(|all| !all.is_empty())
     }
 
-    /// A setting of the node besides its parameters.
+    /// Returns a setting of the node, outside its parameters.
     pub(super) fn setting(&self, name: &str) -> &'a Value {
         &self.value[name]
     }
 
-    /// A parameter at a path.
+    /// Returns the parameter at a path.
     pub(super) fn parameter(&self, path: &[&str]) -> &'a Value {
         let mut value = &self.value["parameters"];
         for key in path {
@@ -120,12 +120,12 @@ impl<'a> Node<'a> {
         value
     }
 
-    /// A parameter that is a text.
+    /// Returns the parameter at a path if it is a string.
     pub(super) fn text(&self, path: &[&str]) -> Option<&'a str> {
         self.parameter(path).as_str()
     }
 
-    /// The items of a parameter that is a list.
+    /// Returns the items of the parameter at a path; empty if it is not a list.
     pub(super) fn list(&self, path: &[&str]) -> &'a [Value] {
         self.parameter(path).as_array().map_or(&[], Vec::as_slice)
     }

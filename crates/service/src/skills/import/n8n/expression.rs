@@ -1,14 +1,14 @@
-//! Values of n8n parameters. A text that begins with `=` is a template with JavaScript in it; paths into
-//! the data of a node are converted, all other code is not.
+//! Converts values of n8n parameters. A string that begins with `=` is a template with JavaScript; paths into
+//! the data of a node are converted, other code is refused.
 
 use serde_json::Value;
 
 use crate::skills::import::escape::escape;
 
-/// Where the data of a node is in the workflow of deft.
+/// The place of a node's data in the workflow of deft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Data {
-    /// The node is a trigger, which has no data here.
+    /// The node is a trigger, which has no data.
     None,
     /// The result of a step, or a part of it.
     Step {
@@ -16,15 +16,15 @@ pub(super) enum Data {
         below: Option<&'static str>,
         is_shell: bool,
     },
-    /// Branches with different data meet before the node.
+    /// Branches with different data join before the node.
     Ambiguous,
 }
 
-/// The data that expressions of a node can name.
+/// The data that expressions of a node can refer to.
 pub(super) trait Scope {
-    /// The data that the node gets: `$json`.
+    /// Returns the input of the node: `$json`.
     fn input(&self) -> &Data;
-    /// The data of an earlier node by its name.
+    /// Returns the data of the earlier node `name`.
     fn node(&self, name: &str) -> Option<&Data>;
 }
 
@@ -47,7 +47,7 @@ enum Key {
     Index(u32),
 }
 
-/// The parts of a parameter, or why it cannot be converted.
+/// Splits a parameter into text and paths. The error says why it cannot be converted.
 pub(super) fn parts(value: &Value, scope: &dyn Scope) -> Result<Vec<Part>, String> {
     let Some(text) = value.as_str() else {
         return Ok(vec![Part::Text(value.to_string())]);
@@ -72,13 +72,13 @@ pub(super) fn parts(value: &Value, scope: &dyn Scope) -> Result<Vec<Part>, Strin
     Ok(parts)
 }
 
-/// The parts as a template of deft.
+/// Formats the parts as a template of deft.
 pub(super) fn template(parts: &[Part]) -> String {
     parts.iter().map(|part| part.template("")).collect()
 }
 
 impl Part {
-    /// The part in a template, through a filter if it is a path.
+    /// Formats the part for a template; a path is piped through `filter`.
     pub(super) fn template(&self, filter: &str) -> String {
         match self {
             Self::Text(text) => escape(text),
@@ -87,7 +87,7 @@ impl Part {
     }
 }
 
-/// The value with all its texts as templates.
+/// Converts all strings in a value into templates.
 pub(super) fn templates(value: &Value, scope: &dyn Scope) -> Result<Value, String> {
     Ok(match value {
         Value::String(_) => Value::String(template(&parts(value, scope)?)),
@@ -104,7 +104,7 @@ pub(super) fn templates(value: &Value, scope: &dyn Scope) -> Result<Value, Strin
     })
 }
 
-/// The value as an expression of Python, in a condition or, with subscripts, in a compute block.
+/// Converts a value into a Python expression, for a condition or, with `subscripts`, for a compute block.
 pub(super) fn python(value: &Value, scope: &dyn Scope, subscripts: bool) -> Result<String, String> {
     let Value::String(_) = value else {
         return Ok(literal(value));
@@ -131,7 +131,7 @@ pub(super) fn python(value: &Value, scope: &dyn Scope, subscripts: bool) -> Resu
     })
 }
 
-/// A JSON value as a literal of Python.
+/// Formats a JSON value as a Python literal.
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -152,13 +152,14 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// A text of Python; the escapes of JSON are those of Python.
+/// Formats a string as a Python literal; JSON and Python use the same escapes.
 pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 impl DataPath {
-    /// `step.body.name`, with subscripts where a name is not a word. A missing name is nothing.
+    /// Formats the path as `step.body.name`, with subscripts for names that are not identifiers. A missing
+    /// name evaluates to nothing.
     fn dotted(&self) -> String {
         let key = |key: &Key| match key {
             Key::Name(name) if is_identifier(name) => format!(".{name}"),
@@ -177,7 +178,7 @@ impl DataPath {
     }
 }
 
-/// The data of a node as an expression of Python.
+/// Returns the data of a node as a Python expression.
 pub(super) fn whole(data: &Data) -> Result<String, String> {
     match data {
         Data::None => Ok("{}".to_owned()),
@@ -198,7 +199,7 @@ fn is_identifier(name: &str) -> bool {
     starts_well && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A path such as `$json.user["name"]` or `$('Get user').item.json.name`.
+/// Parses a path such as `$json.user["name"]` or `$('Get user').item.json.name`.
 fn path(code: &str, scope: &dyn Scope) -> Result<DataPath, String> {
     let too_much =
         || format!("the expression `{code}` is more than a path into the data of a node");
@@ -222,7 +223,7 @@ fn path(code: &str, scope: &dyn Scope) -> Result<DataPath, String> {
     }
 }
 
-/// The keys as the step of deft has them.
+/// Converts the keys to those of the result of deft's step.
 fn located(mut keys: Vec<Key>, below: Option<&'static str>, is_shell: bool) -> Vec<Key> {
     if is_shell && keys.first() == Some(&Key::Name("exitCode".to_owned())) {
         keys[0] = Key::Name("exit_code".to_owned());
@@ -231,7 +232,7 @@ fn located(mut keys: Vec<Key>, below: Option<&'static str>, is_shell: bool) -> V
     below.into_iter().chain(keys).collect()
 }
 
-/// The data at the beginning of a path, and the rest of it. None if it begins otherwise.
+/// Returns the data at the start of a path, and the rest of the path. `None` if the start is unknown.
 fn root<'a, 'b>(
     code: &'a str,
     scope: &'b dyn Scope,
@@ -260,7 +261,7 @@ fn root<'a, 'b>(
     )
 }
 
-/// A text in quotes, and what follows it.
+/// Splits a quoted string from the text after it.
 fn quoted_name(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[1..].split_once(quote)
@@ -284,7 +285,7 @@ fn keys(mut rest: &str) -> Option<Vec<Key>> {
         let behind = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.'))?;
         let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let (name, behind) = behind.split_at(end.unwrap_or(behind.len()));
-        // `.length` and methods are code.
+        // `.length` and methods are code, not paths.
         if !is_identifier(name) || behind.starts_with('(') || name == "length" {
             return None;
         }

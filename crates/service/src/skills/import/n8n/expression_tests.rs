@@ -1,4 +1,4 @@
-//! Expressions of n8n that are converted, and those that are not.
+//! Conversion of n8n expressions, including those that are refused.
 
 use super::*;
 use serde_json::json;

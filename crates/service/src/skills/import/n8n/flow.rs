@@ -1,5 +1,5 @@
-//! Walks through the nodes in the order in which they run, and collects a step for each. A branch becomes
-//! a condition of the steps behind it.
+//! Visits the nodes in execution order and converts each into a step. A branch becomes a condition of the
+//! steps after it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use super::nodes::{NodeStep, step};
 use super::triggers::{Trigger, trigger};
 use super::{NodeProblem, branch};
 
-/// Names that a step must not have: words of Python, and names that templates have without any step.
+/// Names that are not allowed for steps: Python keywords, and names that every template has.
 const RESERVED: &[&str] = &[
     "and",
     "as",
@@ -56,7 +56,7 @@ const RESERVED: &[&str] = &[
     "result",
 ];
 
-/// The steps of a workflow, and when it fires.
+/// The steps of a workflow, and its schedule.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub steps: Vec<Step>,
@@ -65,10 +65,10 @@ pub(super) struct Flow {
     pub problems: Vec<NodeProblem>,
 }
 
-/// The result of a visit to a node.
+/// The result of visiting a node.
 struct NodeState {
     data: Data,
-    /// When it runs; always when absent.
+    /// The condition under which it runs; `None` if it always runs.
     condition: Option<String>,
     /// The condition of each output of a branch.
     outputs: Vec<String>,
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
                 Ok(made) => visited(self.add_step(made, condition.clone()), Vec::new()),
                 Err(reason) => {
                     self.problem(node, reason);
-                    // Nodes behind it are checked as if it were a step.
+                    // Treat it as a step, so that the nodes after it are checked too.
                     visited(
                         Data::Step {
                             id,
@@ -203,7 +203,8 @@ impl<'a> Walk<'a> {
         self.document.edges.iter().filter(move |edge| edge.to == at)
     }
 
-    /// A node runs if one of the nodes before it ran and took the output that leads here.
+    /// Returns the condition under which a node runs: a node before it ran and took the output that leads
+    /// here.
     fn condition(&self, at: usize) -> Option<String> {
         let mut ways: Vec<String> = Vec::new();
         for edge in self.edges_to(at) {
@@ -248,7 +249,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The id of a step after the name of its node.
+    /// Derives the id of a step from the name of its node.
     fn id(&mut self, name: &str) -> String {
         let ascii = |c: char| if c.is_ascii_alphanumeric() { c } else { ' ' };
         let words: String = name.to_lowercase().chars().map(ascii).collect();
@@ -267,7 +268,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The nodes that a trigger leads to.
+/// Returns the nodes that are reachable from a trigger.
 fn reachable(document: &Document<'_>) -> BTreeSet<usize> {
     let nodes = document.nodes.iter().enumerate();
     let triggers = nodes.filter(|(_, node)| trigger(node).is_some());
@@ -280,7 +281,7 @@ fn reachable(document: &Document<'_>) -> BTreeSet<usize> {
     found
 }
 
-/// Every node behind all nodes that lead to it; nodes of a loop are left out.
+/// Sorts the nodes topologically; nodes in a loop are left out.
 fn order(document: &Document<'_>, reachable: &BTreeSet<usize>) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     loop {

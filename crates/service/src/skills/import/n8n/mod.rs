@@ -1,7 +1,8 @@
-//! Workflows of n8n as workflows of deft, if every node has a counterpart. Otherwise nothing is written,
-//! and the nodes without one are named with the reason.
+//! Converts workflows of n8n into workflows of deft, if every node has a counterpart. Otherwise nothing is
+//! written, and each node without a counterpart is reported with the reason.
 //!
-//! n8n runs a node once for each item that the node before it returns; the workflow of deft has one item.
+//! n8n runs a node once for each item that the node before it returns; the workflow of deft processes one
+//! item.
 
 mod branch;
 mod code;
@@ -29,19 +30,19 @@ pub(super) struct NodeProblem {
     pub reason: String,
 }
 
-/// A workflow in the words of deft.
+/// A workflow in deft's format.
 #[derive(Debug)]
 pub(super) struct ConvertedWorkflow {
     pub id: String,
     pub content: String,
     pub notes: Vec<String>,
-    /// Whether it has a schedule, which a person has to enable: n8n may still run it.
+    /// Whether it has a schedule that the user must enable, because n8n may still run it.
     pub disabled: bool,
-    /// Tools that its steps call.
+    /// The tools that its steps call.
     pub tools: Vec<String>,
 }
 
-/// Converts a workflow; `stem` names it if it has no name.
+/// Converts a workflow; `stem` is the default for its name.
 pub(super) fn convert(
     value: &Value,
     stem: &str,

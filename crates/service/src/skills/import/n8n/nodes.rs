@@ -1,4 +1,4 @@
-//! Nodes that do something, as steps of deft.
+//! Converts nodes that perform actions into steps of deft.
 
 use deft_model::{Object, OnError, Step, StepKind, Wait};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::expression::{
     Data, Part, Scope, literal, parts, python, quoted, template, templates, whole,
 };
 
-/// A step, and where the data of the node is in its result.
+/// A step, and the place of the node's data in its result.
 pub(super) struct NodeStep {
     pub step: Step,
     pub data: Data,
@@ -39,7 +39,7 @@ pub(super) fn step(node: &Node<'_>, id: &str, scope: &dyn Scope) -> Result<NodeS
             let kind = tool("shell.run", json!({ "command": command }));
             (kind, result(id, None, true), Vec::new())
         }
-        // The items that go in come out again.
+        // The node returns its input.
         "wait" => (wait(node, scope)?, scope.input().clone(), Vec::new()),
         _ => return Err("deft has no step that does the same".to_owned()),
     };
@@ -83,7 +83,7 @@ fn on_error(node: &Node<'_>) -> Result<OnError, String> {
         return Ok(OnError::Continue);
     }
     if node.setting("retryOnFail") == true {
-        // n8n counts the first try.
+        // n8n includes the first attempt.
         let tries = node.setting("maxTries").as_u64().unwrap_or(3);
         let again = u32::try_from(tries.saturating_sub(1)).unwrap_or(u32::MAX);
         return Ok(OnError::Retry(again.max(1)));
@@ -132,7 +132,7 @@ fn http(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
     Ok(tool("http.request", Value::Object(args)))
 }
 
-/// The address with the query, which `http.request` takes as part of it.
+/// Returns the URL with its query, because `http.request` has no parameter for the query.
 fn url(node: &Node<'_>, scope: &dyn Scope) -> Result<String, String> {
     let mut url = template(&parts(node.parameter(&["url"]), scope)?);
     for parameter in node.list(&["queryParameters", "parameters"]) {
@@ -207,7 +207,7 @@ fn body(
     Ok(())
 }
 
-/// `set`, which the editor of n8n calls "Edit Fields".
+/// Converts a `set` node, which the editor of n8n calls "Edit Fields".
 fn set(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
     let fields = if node.text(&["mode"]) == Some("raw") {
         let text = node.text(&["jsonOutput"]).unwrap_or("{}");
@@ -230,7 +230,7 @@ fn set(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
     Ok(StepKind::Compute { code })
 }
 
-/// `"name": value` for each field, in the forms that the versions of the node have.
+/// Returns `"name": value` for each field, for all versions of the node.
 fn fields(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
     let current = node.list(&["assignments", "assignments"]).iter();
     let current = current.map(|field| (&field["name"], &field["value"]));
@@ -255,7 +255,7 @@ fn fields(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
 }
 
 fn wait(node: &Node<'_>, scope: &dyn Scope) -> Result<StepKind, String> {
-    // The defaults changed with version 1.1.
+    // Version 1.1 changed the defaults.
     let (amount, unit) = if node.version >= 1.1 {
         (5, "seconds")
     } else {

@@ -1,4 +1,4 @@
-//! Triggers of n8n as cron expressions.
+//! Converts triggers of n8n into cron expressions.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(super) enum Trigger {
     Schedule(String),
 }
 
-/// The trigger of a node. None if the node is no trigger.
+/// Returns the trigger of a node. `None` if the node is not a trigger.
 pub(super) fn trigger(node: &Node<'_>) -> Option<Result<Trigger, String>> {
     let schedule = match node.kind {
         "manualTrigger" | "start" => return Some(Ok(Trigger::Manual)),
@@ -29,7 +29,7 @@ pub(super) fn trigger(node: &Node<'_>) -> Option<Result<Trigger, String>> {
     Some(schedule.map(Trigger::Schedule))
 }
 
-/// n8n leaves values out that are the default.
+/// Returns the number, or the default: n8n omits default values.
 fn number(value: &Value, default: u64) -> u64 {
     value.as_u64().unwrap_or(default)
 }
@@ -83,7 +83,7 @@ fn schedule(node: &Node<'_>) -> Result<String, String> {
     }
 }
 
-/// The node that `scheduleTrigger` replaced.
+/// Converts the older `cron` node, which `scheduleTrigger` replaced.
 fn cron(node: &Node<'_>) -> Result<String, String> {
     let time = one(node.list(&["triggerTimes", "item"]), &Value::Null)?;
     let hour = number(&time["hour"], 14);
@@ -138,7 +138,8 @@ fn step(count: u64) -> String {
     }
 }
 
-/// A step that does not divide the whole begins anew with each whole, which is not what was meant.
+/// Fails unless `count` divides `whole`: otherwise a cron step would restart in each period, so that
+/// intervals differ.
 fn divides(count: u64, whole: u64, unit: &str) -> Result<(), String> {
     if count > 0 && whole.is_multiple_of(count) {
         return Ok(());
