@@ -16,7 +16,7 @@ use deft_registry::LoadedSkill;
 use deft_scheduler::{HookDelivery, HookFire};
 use deft_tools::SecretSource;
 use deft_wire::hook::{HookList, HookReceipt, HookRun, HookView};
-use deft_wire::{Done, Failure};
+use deft_wire::Done;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
