@@ -1,8 +1,8 @@
-//! `docs/errors` has a page for each code that deft shows: rules of files, codes of commands, failure classes, outcomes,
-//! reasons for disabled skills, codes of the command line and exit codes.
+//! Generates `docs/errors`, a page for each code that deft shows: rules of files, codes of commands, failure
+//! classes, outcomes, reasons for disabled skills, codes of the command line and exit codes.
 //!
-//! The codes come from the tables in the code, the words from `xtask/errors/*.md`. Examples of rules are parsed: each
-//! has to break its rule, and the page shows the message.
+//! The codes come from tables in the code, the texts from `xtask/errors/*.md`. Examples of rules are parsed:
+//! each must break its rule, and the page shows the message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::support::{files_in, read, root};
 /// The exit codes of the binary.
 const EXITS: [u8; 7] = [0, 1, 2, 5, 6, 70, 130];
 
-/// A kind of code: the file with its words, the heading of its sections, and its codes.
+/// A kind of code: the file with its texts, the heading of its sections, and its codes.
 struct Family {
     file: &'static str,
     heading: &'static str,
@@ -61,8 +61,8 @@ fn words<T: Choice>() -> Vec<String> {
         .collect()
 }
 
-/// The codes in calls such as `Failure::input("code", …)` and in literals of `Failure`, and those that errors of the
-/// engine are mapped to.
+/// Returns the codes in calls such as `Failure::input("code", …)` and in literals of `Failure`, and the codes
+/// to which errors of the engine are mapped.
 fn command_line_codes() -> Vec<String> {
     let mut found = BTreeSet::new();
     for source in product_sources() {
@@ -89,7 +89,7 @@ fn command_line_codes() -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The word in quotes at the beginning of an argument list.
+/// Returns the string literal at the beginning of an argument list if it is a code.
 fn first_literal(text: &str) -> Option<String> {
     let rest = text.trim_start().strip_prefix('"')?;
     let word = &rest[..rest.find('"')?];
@@ -97,14 +97,14 @@ fn first_literal(text: &str) -> Option<String> {
     is_code.then(|| word.to_owned())
 }
 
-/// What people wrote about a code.
+/// The handwritten text about a code.
 struct Entry {
     meaning: String,
     example: String,
     remedy: String,
 }
 
-/// The entries of a file: `## code`, a meaning, a fence with an example, a remedy.
+/// Parses the entries of a file: `## code`, a meaning, a fence with an example, a remedy.
 fn entries(text: &str) -> BTreeMap<String, Entry> {
     let mut found = BTreeMap::new();
     let mut fence: Option<&str> = None;
@@ -143,7 +143,7 @@ fn entries(text: &str) -> BTreeMap<String, Entry> {
     found
 }
 
-/// The example of a rule and the message that it gives; other examples as they are.
+/// Returns an example: for a rule, followed by the message it produces; otherwise unchanged.
 fn example(code: &str, family: &str, text: &str) -> String {
     let (head, rest) = text.split_once('\n').unwrap_or_default();
     let Some((language, path)) = head.trim_start_matches('`').split_once(" skill=") else {
@@ -173,7 +173,7 @@ fn example(code: &str, family: &str, text: &str) -> String {
     )
 }
 
-/// What a code means: for rules the table in the code says it.
+/// Returns the meaning of a code. For rules it comes from the table in the code.
 fn meaning(family: &Family, code: &str, entry: &Entry) -> String {
     let mut rules = Rule::ALL.iter();
     let rule = rules.find(|rule| family.file == "rules" && rule.to_string() == *code);
@@ -215,7 +215,7 @@ fn section(family: &Family, code: &str, entry: &Entry) -> String {
     )
 }
 
-/// All pages by name, with the index.
+/// Returns all pages by name, including the index.
 fn pages() -> BTreeMap<String, String> {
     let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut index = String::from(

@@ -1,21 +1,22 @@
-//! A public item that nothing outside its file names is dead, or need not be public.
+//! Finds public items that no other file names: dead code, or items that need not be public.
 //!
-//! rustc warns about unused private items only. This compares names, so an item with a common name is never found;
-//! re-exports do not count as a use. A type may also be public because an item of its own file hands it out.
+//! rustc warns only about unused private items. This check compares names, so an item with a common name is
+//! never found; re-exports do not count as a use. A type may also be public because an item of its own file
+//! exposes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{Source, blank, product_sources, words};
 use crate::support::{files, root};
 
-/// The crate, the item, and what is wrong with it or why the check is. An entry that is not needed fails.
+/// Exceptions: the crate, the item, and why it or the check is wrong. An unnecessary entry fails.
 const KNOWN: &[(&str, &str, &str)] = &[];
 
 const KINDS: [&str; 8] = [
     "fn", "struct", "enum", "const", "trait", "static", "type", "union",
 ];
 
-/// The names of items declared `pub` in blanked code that something outside the file has to name.
+/// Returns the names of `pub` items in blanked code that another file must name.
 fn public_items(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in code.lines() {
@@ -43,7 +44,7 @@ fn public_items(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// Whether the file of a type names it besides its definition and its `impl` blocks.
+/// Whether the file of a type names it outside its definition and its `impl` blocks.
 fn is_handed_out(code: &str, name: &str) -> bool {
     let is_definition = |line: &str| {
         let line = line.trim_start();
@@ -57,7 +58,8 @@ fn is_handed_out(code: &str, name: &str) -> bool {
         .any(|line| !is_definition(line) && words(line).any(|word| word == name))
 }
 
-/// The identifiers that a file uses: no re-exports, but the functions that attributes name in strings.
+/// Returns the identifiers that a file uses, without re-exports but including functions that attributes name
+/// in strings.
 fn used_names(text: &str, code: &str) -> BTreeSet<String> {
     let mut kept = String::new();
     let mut rest = code;
@@ -77,7 +79,7 @@ fn used_names(text: &str, code: &str) -> BTreeSet<String> {
     found
 }
 
-/// All other Rust files: tests, benches, examples, fuzz targets and `xtask`.
+/// Returns all other Rust files: tests, benches, examples, fuzz targets and `xtask`.
 fn other_files(product: &BTreeSet<String>) -> Vec<(String, BTreeSet<String>)> {
     let root = root();
     let all = files("rs").into_iter().map(|path| {

@@ -1,9 +1,7 @@
-//! The vocabulary of deft: what a skill is once it has been read, whatever it
-//! was written as.
+//! The vocabulary of deft: what a skill is after parsing, independent of its dialect.
 //!
-//! Everything here is plain data. This crate does not parse, render, check or
-//! store anything, knows no file system and no clock, and takes a type only
-//! when two crates share it.
+//! Everything here is plain data. This crate does not parse, render, check or store anything and uses no file
+//! system and no clock. A type belongs here only if at least two crates share it.
 
 mod agent;
 mod authority;

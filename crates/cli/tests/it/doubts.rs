@@ -1,11 +1,11 @@
-//! Skills that do not fire as a person may expect: two of one name, a zone that has none.
+//! Skills that may not fire as expected: duplicate names, an unknown time zone.
 
 use serde_json::{Value, json};
 
 use crate::records::{call, reminder, store};
 use crate::support::{WORKFLOW, World};
 
-/// The findings of a check, by its id.
+/// Returns the findings of a check with this id.
 fn found<'a>(document: &'a Value, id: &str) -> Vec<&'a Value> {
     let checks = document["checks"].as_array().unwrap().iter();
     checks.filter(|check| check["id"] == id).collect()
@@ -90,13 +90,13 @@ fn a_zone_without_a_name_is_told_of() {
     assert_eq!(zone.len(), 1, "{doctor:#}");
     assert_eq!(zone[0]["status"], "bad");
     assert!(zone[0]["message"].as_str().unwrap().starts_with(&said));
-    // A zone that is configured leaves nothing to wonder about.
+    // With a configured zone there is no finding.
     world.write("home/config.toml", "[time]\nzone = \"Europe/Berlin\"\n");
     let doctor = json(&["doctor", "--json"]);
     assert_eq!(found(&doctor, "time.zone"), Vec::<&Value>::new());
 }
 
-/// Before the first start a skill has no stored reason to be off, and its file exists all the same.
+/// Before the first start a skill has no stored state, but commands find its file.
 #[test]
 fn a_file_that_nobody_has_looked_at_is_known() {
     let world = World::new();

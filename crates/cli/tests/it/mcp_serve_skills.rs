@@ -1,4 +1,4 @@
-//! `deft mcp serve`: skills as prompts, resources and folders of files, and news of their changes.
+//! `deft mcp serve`: skills as prompts, resources and folders of files, and notifications of changes.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn world() -> World {
     world
 }
 
-/// The hash as another program computes it.
+/// Returns the hash of a file as `sha256sum` computes it.
 fn sha256(world: &World, below: &str) -> String {
     let output = Command::new("sha256sum").arg(world.path(below)).output();
     let output = String::from_utf8(output.unwrap().stdout).unwrap();
@@ -186,7 +186,7 @@ fn changes_of_skills_are_announced_to_sessions() {
     let world = world();
     let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
     client.request("prompts/list", json!({}));
-    // The server knows the skills of now once it has answered.
+    // After this response the server has loaded the current skills.
     world.write(
         "home/skills/second/SKILL.md",
         REVIEW.replace("review", "second"),

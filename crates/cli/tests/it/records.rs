@@ -1,11 +1,11 @@
-//! Skills that an assistant stores, through `deft tools call` and beside file skills.
+//! Skills that an assistant stores, created with `deft tools call`, next to skills with files.
 
 use serde_json::{Value, json};
 
 use crate::daemon::{runs, skill};
 use crate::support::{WORKFLOW, World};
 
-/// Calls one of deft's own tools. Exit code and document.
+/// Calls one of deft's own tools. Returns the exit code and the JSON document.
 pub(crate) fn call(world: &World, tool: &str, args: &Value) -> (i32, Value) {
     let args = args.to_string();
     let output = world.output(&["tools", "call", tool, "--args", &args, "--json"]);
@@ -63,7 +63,7 @@ fn what_was_stored_comes_back_in_words() {
     );
 }
 
-/// Everything that a model may get wrong has its own words, and nothing is stored.
+/// Each kind of invalid argument has its own message, and nothing is stored.
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let world = World::new();
@@ -135,7 +135,7 @@ fn a_record_can_wait_for_its_tools() {
     );
 }
 
-/// One listing for files and records, with the same keys.
+/// Files and records are in the same list, with the same keys.
 #[test]
 fn records_are_listed_beside_files() {
     let world = World::new();
@@ -270,7 +270,7 @@ fn a_record_is_changed_switched_and_deleted() {
     assert_eq!(deleted["ok"], false);
 }
 
-/// X6: two agents may use one name, one agent may not use it twice, and a file has it first.
+/// X6: two agents may use the same name, one agent may not use it twice, and a file takes precedence.
 #[test]
 fn names_are_unique_per_agent() {
     let world = World::new();
@@ -296,7 +296,7 @@ fn names_are_unique_per_agent() {
     assert_eq!(listed["value"]["skills"][0]["id"], "butler/drink-water");
 }
 
-/// A one-shot that has fired stays as a witness, and can be given a new time.
+/// A one-shot skill is kept after it has fired, and can be given a new time.
 #[test]
 fn a_one_shot_fires_once() {
     let world = World::new();
@@ -320,7 +320,7 @@ fn a_one_shot_fires_once() {
     );
 }
 
-/// What a model says about being on counts, and what stays off stays so for the same reason.
+/// `enabled` in an update takes effect, and a skill that stays disabled keeps its reason.
 #[test]
 fn an_update_switches_on_and_off() {
     let world = World::new();
@@ -343,7 +343,7 @@ fn an_update_switches_on_and_off() {
     assert_eq!(next.as_array().unwrap().len(), 1);
 }
 
-/// Everything that is wrong is said when it is stored, not when it fires at night.
+/// Problems are reported when a skill is stored, not when it fires.
 #[test]
 fn what_a_tool_would_refuse_is_refused_at_once() {
     let world = World::new();
@@ -363,13 +363,13 @@ fn what_a_tool_would_refuse_is_refused_at_once() {
     let mut check = reminder("Check", &json!({"in_minutes": 5}));
     check["preflight"] = json!({"weather": "fine"});
     assert!(refused(check).contains("unknown check `weather`"));
-    // Sloppy words reach the one who mends them.
+    // Sloppy arguments are normalised.
     let sloppy =
         json!({"Name": "Tea", "prompt": "Say tea", "every": "5 minutes", "tools": "notify"});
     assert_eq!(store(&world, &sloppy)["skill"]["name"], "Tea");
 }
 
-/// A model finds records where it finds files.
+/// Records have pages like files, so a model finds them in the same way.
 #[test]
 fn records_are_pages_like_files() {
     let world = World::new();

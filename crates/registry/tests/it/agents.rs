@@ -1,4 +1,4 @@
-//! Agents: which there are, what a broken edit does, and what they may use.
+//! Agents: loading, broken edits, and what they may use.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn a_file_takes_the_place_of_the_default_agent() {
     insta::assert_snapshot!(world.states(&snapshot));
 }
 
-/// A broken file may contain a limit, so no other agent takes its place.
+/// A broken file may contain a limit, so no other agent replaces it.
 #[test]
 fn a_broken_agent_is_not_replaced_by_another() {
     let world = World::new();
@@ -139,7 +139,7 @@ fn an_agent_is_shown_what_it_may_use() {
     );
     let uses = BTreeMap::from([("email.send".to_owned(), 7)]);
     let commands = command_entries(&snapshot, &agent, &uses, &|_| None);
-    // The first two of a domain, and what was used.
+    // The first two of a domain, and the used ones.
     assert_eq!(
         names(&commands),
         ["email.draft", "email.read", "email.send", "tasks.list"]

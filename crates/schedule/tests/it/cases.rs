@@ -1,4 +1,4 @@
-//! Case files: each line is a trigger, and the snapshot is what became of it.
+//! Case files: each line is a trigger, and the snapshot contains the result.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn cases() {
     });
 }
 
-/// `kind | zone | from | n | text`; the text keeps its white space, in which spans count.
+/// Evaluates `kind | zone | from | n | text`. The text keeps its white space, because spans count it.
 fn outcome(line: &str) -> String {
     let parts: Vec<&str> = line.splitn(5, " | ").collect();
     let [kind, zone, from, n, text] = parts[..] else {

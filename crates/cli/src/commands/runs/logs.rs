@@ -1,4 +1,4 @@
-//! `deft runs logs`: the events of a run, and on with `-f` until it ends, as lines.
+//! `deft runs logs`: prints the events of a run as lines; with `-f` until the run ends.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use deft_service::runs::{self, EventStream};
 use deft_wire::event::EventView;
 use deft_wire::run::EventList;
 
-/// How often the store is looked at; another process may be driving.
+/// The interval at which to read the store; another process may drive the run.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Fields that every event has; the line shows them in their own way.
+/// Fields common to all events. They are not printed among the other fields.
 const COMMON: [&str; 6] = ["type", "seq", "at", "execution_id", "skill", "step_id"];
 
 pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> Done {
@@ -48,7 +48,7 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
     }
 }
 
-/// One event: when, what, where, and its other fields.
+/// Formats an event: its time, type and step, then its other fields.
 fn line(event: &EventView, zone: &TimeZone) -> String {
     let at = event.at.to_zoned(zone.clone());
     let at = at.strftime("%H:%M:%S%.3f").to_string();

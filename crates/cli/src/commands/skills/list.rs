@@ -33,7 +33,7 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
 fn print(listing: &SkillListing, output: &Output) -> Done<()> {
     let skills = &listing.list.skills;
     if skills.is_empty() && !listing.list.remote.is_empty() {
-        // Those of servers are all there is.
+        // Only servers have skills.
     } else if skills.is_empty() {
         output.note(if listing.file_count == 0 {
             NO_SKILLS
@@ -102,7 +102,7 @@ fn record_row(record: &StoredSkill) -> Row {
     ])
 }
 
-/// The number of skills that a note names.
+/// The maximum number of skills that a note names.
 const MAX_NAMED: usize = 5;
 
 fn note_wrong_tools(skills: &[SkillView], output: &Output) {
@@ -129,7 +129,7 @@ fn note_wrong_tools(skills: &[SkillView], output: &Output) {
     ));
 }
 
-/// Long lists of keywords are for `skills show`.
+/// Shortens a list of keywords; `skills show` prints it in full.
 fn shorten(words: &str) -> String {
     const MAX_CHARS: usize = 60;
     match words.char_indices().nth(MAX_CHARS) {

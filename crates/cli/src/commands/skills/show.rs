@@ -107,13 +107,13 @@ fn record_text(record: &StoredSkill) -> String {
     lines.0
 }
 
-/// A list of names as JSON; none if it is empty.
+/// Formats a list of names as JSON, or returns `None` if it is empty.
 fn names(list: &[String]) -> Option<String> {
     (!list.is_empty()).then(|| Value::from(list).to_string())
 }
 
-/// The rights of the agent that stored a record, and what a person has allowed. A record that a person
-/// stored has neither.
+/// Adds the authority of the agent that stored a record, and the approvals of a person. A record stored by a
+/// person has neither.
 fn add_rights(lines: &mut Lines, record: &StoredSkill) {
     let Some(authority) = &record.authority else {
         return;
@@ -184,21 +184,21 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.0
 }
 
-/// The descriptive fields.
+/// Adds the descriptive fields.
 fn add_details(lines: &mut Lines, details: &DetailsView) {
     for (key, text) in details.texts() {
         lines.add_some(key, text);
     }
 }
 
-/// How the skill may run, where it says so.
+/// Adds the policy fields that the skill sets.
 fn add_policy(lines: &mut Lines, policy: &PolicyView) {
     for (key, text) in policy.texts() {
         lines.add(key, text);
     }
 }
 
-/// Keys that deft does not read, and the files beside the skill.
+/// Adds the keys that deft does not read, and the files in the skill's folder.
 fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     for (key, value) in &details.extra {
         let reader = if host_keys.contains(key) {
@@ -218,7 +218,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     }
 }
 
-/// The changes that tools made to a skill of a file, and how to drop them.
+/// Describes the overlay of a skill with a file, and how to discard it.
 fn change_words(change: &SkillChange, id: &str) -> String {
     let by = match &change.changed_by {
         Some(agent) => format!("agent `{agent}`, whose rights it has"),

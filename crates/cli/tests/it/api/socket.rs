@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::client::{Api, Reply};
 
-/// A WebSocket client with the few parts of the protocol that are needed here.
+/// A WebSocket client with the parts of the protocol that these tests need.
 pub(super) struct Socket {
     pub(super) stream: TcpStream,
 }
@@ -63,7 +63,7 @@ impl Socket {
         (head[0] & 0x0f, body)
     }
 
-    /// The next message.
+    /// Returns the next message.
     pub(super) fn next(&mut self) -> Value {
         loop {
             let (kind, body) = self.frame();
@@ -73,7 +73,7 @@ impl Socket {
         }
     }
 
-    /// Reads until a message of a type; gives all of them.
+    /// Reads until a message of type `kind`, and returns all messages read.
     pub(super) fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut seen = Vec::new();
         loop {
@@ -84,7 +84,7 @@ impl Socket {
         }
     }
 
-    /// Closes, and waits for the close of the other side.
+    /// Closes the connection, and waits for the server's close frame.
     pub(super) fn say_goodbye(mut self) {
         self.stream.write_all(&[0x88, 0x80, 0, 0, 0, 0]).unwrap();
         while self.frame().0 != 8 {}
@@ -100,7 +100,7 @@ impl Socket {
                 frame.extend(length.to_be_bytes());
             }
         }
-        // A mask of zeros leaves the text as it is.
+        // A mask of zeros leaves the text unchanged.
         frame.extend([0; 4]);
         frame.extend(text.as_bytes());
         self.stream.write_all(&frame).unwrap();

@@ -120,7 +120,7 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
     assert_eq!(file.permissions().mode() & 0o777, 0o600);
 }
 
-/// A message to `/mcp` says little by itself: the tool has a line of its own.
+/// The log line of a message to `/mcp` has few details, so each tool call has its own line.
 #[test]
 fn tools_that_mcp_clients_call_are_logged() {
     let world = used_home();

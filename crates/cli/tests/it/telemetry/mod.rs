@@ -1,4 +1,5 @@
-//! Traces, metrics and health of the real binary, judged by the definitions of OTLP and the parser of Prometheus.
+//! Traces, metrics and health of the real binary, checked with the OTLP definitions and the Prometheus
+//! parser.
 
 mod headers;
 mod logs;
