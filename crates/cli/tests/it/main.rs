@@ -23,6 +23,7 @@ mod chat_support;
 mod chat_terminal;
 mod cmd;
 mod config;
+mod conformance;
 mod crash_demo;
 mod daemon;
 mod defaults;
