@@ -151,13 +151,23 @@ fn what_is_not_signed_is_refused_and_logged() {
         refusal(&deliver(&api, "nothing", &[], body)),
         (404, "unknown_hook".to_owned())
     );
+    // A delivery without a signature is refused before its body and the secret are read.
+    let now = Timestamp::now().as_second().to_string();
+    let signed = [
+        ("webhook-id", "msg_1"),
+        ("webhook-timestamp", now.as_str()),
+        ("webhook-signature", "v1,AAAA"),
+    ];
+    assert_eq!(refusal(&deliver(&api, "broken", &[], body)), bad);
     assert_eq!(
-        refusal(&deliver(&api, "broken", &[], body)),
+        refusal(&deliver(&api, "broken", &signed, body)),
         (500, "hook_secret".to_owned())
     );
     let large = format!("\"{}\"", "x".repeat(1024 * 1024));
+    let signed = [("X-My-Signature", right.as_str())];
+    assert_eq!(refusal(&deliver(&api, "plain", &[], &large)), bad);
     assert_eq!(
-        refusal(&deliver(&api, "plain", &[], &large)),
+        refusal(&deliver(&api, "plain", &signed, &large)),
         (413, "body_too_large".to_owned())
     );
     assert_eq!(api.get("/hooks/deploys").status, 405);

@@ -156,3 +156,20 @@ fn tools_that_mcp_clients_call_are_logged() {
     let both = [one("run_list", 200), one("nothing", 400)];
     assert_eq!(calls, [both.clone(), both].concat(), "{log}");
 }
+
+#[test]
+fn doctor_reports_tokens_that_cannot_be_read() {
+    let world = used_home();
+    let finding = || {
+        let report = world.output(&["doctor", "--json"]);
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        let mut checks = report["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["id"] == "server.tokens");
+        check.map(|check| check["status"].clone())
+    };
+    assert_eq!(finding(), None);
+    world.json(&["tokens", "add", "phone", "--json"]);
+    assert_eq!(finding(), Some(json!("ok")));
+    world.write("home/tokens.json", "{");
+    assert_eq!(finding(), Some(json!("bad")));
+}

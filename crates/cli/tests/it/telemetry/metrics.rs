@@ -32,7 +32,7 @@ fn configured(more: &str) -> World {
 }
 
 /// Returns the value of a sample, or null without one.
-fn sample(page: &Value, family: &str, name: &str, labels: &Value) -> Value {
+pub(super) fn sample(page: &Value, family: &str, name: &str, labels: &Value) -> Value {
     let samples = page[family]["samples"].as_array().into_iter().flatten();
     let mut samples = samples.filter(|it| it[0] == name && it[1] == *labels);
     samples.next().map_or(Value::Null, |it| it[2].clone())

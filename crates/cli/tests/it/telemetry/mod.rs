@@ -6,3 +6,4 @@ mod logs;
 mod metrics;
 mod referee;
 mod traces;
+mod values;
