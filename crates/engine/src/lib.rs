@@ -55,7 +55,7 @@ pub use deft_base::{Clock, Error, SystemClock, read_setting};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library,
     NamedSkill, SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file,
-    changed_files, check_tools, known_tools, last_good, stored_schedule,
+    changed_files, check_tools, choose, known_tools, last_good, stored_schedule,
 };
 pub use deft_outbox::{
     Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,

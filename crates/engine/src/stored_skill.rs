@@ -77,6 +77,7 @@ impl Engine {
             last_notified_at: text(standing.notified_at),
             created_at: text(stored.then_some(row.created_at)),
             updated_at: text(stored.then_some(row.updated_at)),
+            replaces_file: None,
             tags: std::mem::take(&mut details.tags),
             described: (details != Details::default()).then(|| details.into()),
             grants,

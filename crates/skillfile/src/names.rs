@@ -51,12 +51,6 @@ pub(crate) fn reserved_action(name: &str) -> Option<&str> {
     RESERVED.contains(&action).then_some(action)
 }
 
-/// Whether a skill with this id and name is what a person or a model means by these words: its id, its name in any
-/// case, or words that make its id.
-pub fn is_meant(written: &str, id: &str, name: &str) -> bool {
-    written == id || written.eq_ignore_ascii_case(name) || slug(written) == id
-}
-
 /// A name in prose as an id: lower case, hyphens between words.
 pub fn slug(name: &str) -> String {
     let words = name

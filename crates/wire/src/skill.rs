@@ -210,6 +210,9 @@ pub struct StoredSkill {
     pub updated_at: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Path of the skill file with the same id, which does not fire. Set by `deft skills list` and `show`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces_file: Option<String>,
     /// Descriptive fields; present if at least one is set.
     #[serde(flatten, deserialize_with = "present")]
     pub described: Option<DetailsView>,

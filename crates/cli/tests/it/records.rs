@@ -63,6 +63,23 @@ fn what_was_stored_comes_back_in_words() {
     );
 }
 
+#[test]
+fn records_are_found_by_their_tags() {
+    let world = World::new();
+    let mut water = reminder("Drink water", &json!({"in_minutes": "5"}));
+    water["tags"] = json!(["health"]);
+    store(&world, &water);
+    store(&world, &reminder("Stand up", &json!({"in_minutes": "5"})));
+    let ids = |args: &[&str]| -> Vec<Value> {
+        let listed = world.json(&[&["skills", "list", "--json"], args].concat());
+        let skills = listed["skills"].as_array().unwrap().iter();
+        skills.map(|skill| skill["id"].clone()).collect()
+    };
+    assert_eq!(ids(&["--tag", "Health"]), ["drink-water"]);
+    assert_eq!(ids(&["health"]), ["drink-water"]);
+    assert_eq!(ids(&["--tag", "work"]), Vec::<Value>::new());
+}
+
 /// Everything that a model may get wrong has its own words, and nothing is stored.
 #[test]
 fn what_cannot_be_meant_is_refused() {

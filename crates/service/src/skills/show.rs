@@ -1,8 +1,9 @@
 //! Shows one skill in full.
 
-use deft_engine::Commands;
+use deft_engine::{Commands, NamedSkill};
 use deft_registry::{LoadedSkill, State};
 use deft_skillfile::{is_host_key, render};
+use deft_store::SkillRow;
 use deft_wire::Done;
 use deft_wire::skill::SkillView;
 
@@ -25,20 +26,23 @@ pub struct SkillPage {
 }
 
 impl SkillCatalog {
-    /// Returns the skill called `name`; file skills have precedence over records.
+    /// Returns the skill that `name` refers to, by the same rule as a run of it.
     pub fn show(&self, name: &str) -> Done<SkillPage> {
-        if self.snapshot.find(name).is_none()
-            && let Some(record) = self.find_record(name)
-        {
-            return Ok(SkillPage {
-                skill: SkillView::Stored(Box::new(self.stored(record)?)),
-                manual: None,
-                backs_off_until: None,
-                host_keys: Vec::new(),
-                file_is_broken: false,
-            });
+        match self.look_up(name)? {
+            NamedSkill::Record(row) => self.record_page(&row),
+            NamedSkill::File(loaded, _) => self.file_page(&loaded),
+            NamedSkill::Gone(row) => Err(self.gone(name, &row)),
         }
-        self.file_page(self.find_file(name)?)
+    }
+
+    fn record_page(&self, row: &SkillRow) -> Done<SkillPage> {
+        Ok(SkillPage {
+            skill: SkillView::Stored(Box::new(self.stored(row)?)),
+            manual: None,
+            backs_off_until: None,
+            host_keys: Vec::new(),
+            file_is_broken: false,
+        })
     }
 
     fn file_page(&self, loaded: &LoadedSkill) -> Done<SkillPage> {

@@ -77,6 +77,9 @@ fn record_text(record: &StoredSkill) -> String {
     lines.add_some("next", record.trigger.next.first());
     let disabled = record.disabled_reason.map(disabled_words);
     lines.add("off because", disabled.unwrap_or_default());
+    if let Some(file) = &record.replaces_file {
+        lines.add("replaces", format!("{file}, which does not fire"));
+    }
     lines.add_some("last run", record.last_run_at.as_ref());
     lines.add_some("came to", record.last_run_summary.as_ref());
     lines.add("tags", record.tags.join(", "));
