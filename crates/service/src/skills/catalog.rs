@@ -108,7 +108,7 @@ impl SkillCatalog {
     }
 
     /// Returns the failure for a skill whose file is gone: a tool deleted it, or the file was removed.
-    pub(super) fn gone(&self, name: &str, row: &SkillRow) -> Failure {
+    pub(super) fn missing_file(&self, name: &str, row: &SkillRow) -> Failure {
         if row.standing.disabled == Some(DisabledReason::Deleted) {
             let skill = row.text.skill.clone();
             return app::failure(&Error::DeletedSkill { skill });
