@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use deft_base::Error;
-use deft_model::{DisabledReason, Skill, SkillId};
+use deft_model::{DEFAULT_AGENT, DisabledReason, Skill, SkillId};
 use deft_records::Target;
 use deft_registry::LoadedSkill;
 use deft_skillfile::{Document, parse_record};
@@ -21,15 +21,12 @@ use crate::skills::{PinnedSkill, decode, encode, record_revision, stored_text, u
 /// Returns the id of a record: its slug, prefixed with its agent unless that is the default one (X6: names
 /// are unique per agent).
 pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
-    if agent_id == USUAL_AGENT {
+    if agent_id == DEFAULT_AGENT {
         slug.to_owned()
     } else {
         format!("{agent_id}/{slug}")
     }
 }
-
-/// The owner of a skill that names no agent.
-const USUAL_AGENT: &str = "thinker";
 
 impl Library {
     /// Returns the skill with this name, compiled.

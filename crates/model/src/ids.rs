@@ -4,6 +4,9 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
+/// The agent that a skill belongs to if it names none, and the default of the setting `agent.default`.
+pub const DEFAULT_AGENT: &str = "thinker";
+
 /// What a skill is called in commands, tools and listings: its dotted name
 /// (`email.send`) or the name of its folder (`code-review`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

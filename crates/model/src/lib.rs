@@ -43,7 +43,7 @@ pub use entry::PromptEntry;
 pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
-pub use ids::{Digest, Revision, SkillId};
+pub use ids::{DEFAULT_AGENT, Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
 pub use origin::RunOrigin;
 pub use pattern::fits;

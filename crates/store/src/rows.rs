@@ -27,7 +27,7 @@ pub struct Admission {
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// Who owns the skill.
+    /// The agent that the skill belongs to.
     pub agent_id: String,
     /// What fired it: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
     pub cause: String,
@@ -353,7 +353,7 @@ pub struct RunRow {
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// Who owns the skill.
+    /// The agent that the skill belongs to.
     pub agent_id: String,
     /// What fired it.
     pub cause: String,

@@ -87,7 +87,7 @@ pub enum SkillOrigin {
 pub struct SkillText {
     /// The name that its runs carry; unique.
     pub skill: String,
-    /// Who owns it.
+    /// The agent that it belongs to.
     pub agent_id: String,
     /// Its name in prose.
     pub name: String,

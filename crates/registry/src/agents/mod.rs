@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use deft_model::Agent;
+use deft_model::{Agent, DEFAULT_AGENT};
 use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, parse};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,9 +18,6 @@ use crate::load::{FolderContext, load};
 use crate::report::State;
 use crate::survey::Folder;
 use crate::unit::{LoadedAgent, Unit};
-
-/// The agent that is there without any file.
-pub const DEFAULT_AGENT: &str = "thinker";
 
 const TEXT: &str = include_str!("thinker/AGENT.md");
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use deft_model::{Agent, PromptEntry};
+use deft_model::{Agent, DEFAULT_AGENT, PromptEntry};
 use deft_registry::discovery::{
     command_entries, domain_entries, load_failure, load_skill_as, skill_entries, skill_tool_spec,
     workflow_entries,
 };
-use deft_registry::{DEFAULT_AGENT, Options, Snapshot, State, default_agent};
+use deft_registry::{Options, Snapshot, State, default_agent};
 
 use crate::support::{FollowedRoots, World, moment, page, skill_md};
 

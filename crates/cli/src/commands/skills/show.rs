@@ -87,7 +87,7 @@ fn record_text(record: &StoredSkill) -> String {
         add_details(&mut lines, details);
     }
     add_policy(&mut lines, &record.policy);
-    lines.add("owner", &record.agent_id);
+    lines.add("agent", &record.agent_id);
     lines.add("revision", &record.revision);
     let failures = failure_words(record.failures, record.backoff_until.as_deref());
     lines.add_some("lately", failures.filter(|_| record.failures > 0).as_ref());
