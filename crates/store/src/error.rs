@@ -34,7 +34,6 @@ impl fmt::Display for FileChange {
 /// An error is cloned when one failed commit is reported to every caller that shared it, so the message
 /// of the database is stored as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// Another owner drives the run now, or the run is over.
     #[error("the lease on run `{run}` is lost")]
