@@ -34,6 +34,7 @@ use crate::words::counted;
 
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
+pub use deft_engine::Attention;
 pub use host::host;
 pub use request::{find_conversation, resume_and_wait, say_and_wait};
 
@@ -171,19 +172,6 @@ pub enum AnswerState {
     Elsewhere,
     /// The run waits for something.
     Waiting,
-}
-
-/// How the caller attends to an answer in progress.
-#[derive(Clone, Default)]
-pub struct Attention {
-    /// A person who can be asked immediately.
-    pub asker: Option<Arc<dyn Asker>>,
-    /// Answers confirmations with yes; the record names this as the reason.
-    pub assume_yes: Option<String>,
-    /// Whether a process resumes parked runs, so that long waits may give up the lease.
-    pub parks: bool,
-    /// Receives the id of the run as soon as it is admitted.
-    pub admitted: Option<Arc<OnceLock<RunId>>>,
 }
 
 /// A model for chats.
