@@ -18,6 +18,35 @@ const SINGLE: &[Single] = &[Single {
     remedy: "use `DEFAULT_AGENT` of `deft-model`",
 }];
 
+/// The files that cut a text themselves, and why.
+const CUTS: &[(&str, &str)] = &[
+    ("cli/commands/skills/list.rs", "cuts at whole words"),
+    ("cli/output.rs", "counts the columns of a terminal"),
+    ("model/clip.rs", "the helper"),
+    ("records/normalise/defaults.rs", "cuts at whole words"),
+];
+
+#[test]
+fn one_helper_cuts_texts() {
+    let cuts = |source: &Source| {
+        let code: Vec<&str> = source.code.lines().collect();
+        let text: Vec<&str> = source.text.lines().collect();
+        assert_eq!(code.len(), text.len(), "{}", source.path);
+        (0..code.len()).any(|at| {
+            let marked = text[at..].iter().take(5).any(|line| line.contains("…\""));
+            code[at].contains("char_indices().nth(") && marked || text[at].contains("push('…')")
+        })
+    };
+    let sources = product_sources();
+    let found: Vec<String> = sources
+        .iter()
+        .filter(|source| cuts(source))
+        .map(name)
+        .collect();
+    let known: Vec<&str> = CUTS.iter().map(|(path, _)| *path).collect();
+    assert_eq!(found, known, "use `clip` or `clip_value` of `deft-model`");
+}
+
 fn name(source: &Source) -> String {
     format!("{}/{}", source.krate, source.path)
 }

@@ -9,6 +9,7 @@ mod agent;
 mod authority;
 mod chat;
 mod choice;
+mod clip;
 mod details;
 mod entry;
 mod failure;
@@ -38,6 +39,7 @@ pub use chat::{
     ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest, nearest_name};
+pub use clip::{clip, clip_value};
 pub use details::{DetailPlace, DetailRow, Details};
 pub use entry::PromptEntry;
 pub use failure::{Failure, Outage};

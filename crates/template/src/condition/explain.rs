@@ -333,9 +333,5 @@ fn stops(kind: TokenKind) -> bool {
 
 /// A token's text for a message, without the rest of a long string.
 fn short(text: &str) -> String {
-    const MAX_CHARS: usize = 24;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 24)
 }
