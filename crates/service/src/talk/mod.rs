@@ -20,14 +20,14 @@ mod request;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use deft_model::{Object, RunId, RunOrigin, Usd};
 use deft_wire::Done;
 use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, PromptView};
 
-use crate::ask::{Answer, Asker, Question, Response};
+use crate::ask::{Answer, Question, Response};
 #[cfg(test)]
 use crate::ask::{Operation, StepPath};
 use crate::words::counted;
