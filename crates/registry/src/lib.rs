@@ -34,7 +34,6 @@ mod unit;
 mod walk;
 mod watch;
 
-pub use agents::default_agent;
 pub use change::{Change, changes};
 pub use digest::sha256;
 pub use domain::Domain;

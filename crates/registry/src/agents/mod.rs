@@ -22,7 +22,7 @@ use crate::unit::{LoadedAgent, Unit};
 const TEXT: &str = include_str!("thinker/AGENT.md");
 
 /// The agent that is there without any file. A file of the same id takes its place.
-pub fn default_agent() -> Arc<LoadedAgent> {
+pub(crate) fn default_agent() -> Arc<LoadedAgent> {
     static DEFAULT: LazyLock<Arc<LoadedAgent>> = LazyLock::new(|| {
         let place = Place {
             file: "AGENT.md",
