@@ -69,6 +69,7 @@ pub use record::PublishedEvent;
 pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
+pub use stored_skill::{add_state, skill_standing};
 pub use transcript::Transcript;
 
 /// The cause of runs that a person queued and does not watch.

@@ -204,6 +204,24 @@ fn records_are_listed_beside_files() {
     );
 }
 
+/// Times of files and of records are those of all other documents.
+#[test]
+fn times_of_skills_are_in_utc() {
+    let world = World::new();
+    store(
+        &world,
+        &reminder("Drink water", &json!({"schedule": "0 9 * * *"})),
+    );
+    world.write("home/skills/report.yaml", WORKFLOW);
+    assert_eq!(world.code(&["tick"]), 0);
+    for skill in ["report", "drink-water"] {
+        assert_eq!(world.code(&["run", skill]), 0);
+        let shown = world.json(&["skills", "show", skill, "--json"]);
+        let last = shown["skill"]["last_run_at"].as_str().unwrap_or_default();
+        assert!(last.ends_with('Z'), "{shown:#}");
+    }
+}
+
 #[test]
 fn a_record_is_run_by_name_and_by_number() {
     let world = World::new();

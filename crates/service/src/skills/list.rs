@@ -104,13 +104,14 @@ fn file_query(query: &SkillQuery) -> Query {
 
 /// Whether a record matches. Records have no domain.
 fn fits(record: &StoredSkill, query: &SkillQuery) -> bool {
-    let description = record.description.as_deref().unwrap_or_default();
+    let head = &record.head;
+    let description = head.description.as_deref().unwrap_or_default();
     let tags = record.tags.join("\n");
-    let all = format!("{}\n{}\n{description}\n{tags}", record.id, record.name).to_lowercase();
+    let all = format!("{}\n{}\n{description}\n{tags}", head.id, head.name).to_lowercase();
     let tagged = |tag: &String| record.tags.iter().any(|one| one.eq_ignore_ascii_case(tag));
     let mut words = query.words.iter();
     query.domain.is_none()
-        && query.tier.is_none_or(|tier| record.tier == tier)
+        && query.tier.is_none_or(|tier| head.tier == tier)
         && query.tag.as_ref().is_none_or(tagged)
         && words.all(|word| all.contains(&word.to_lowercase()))
 }

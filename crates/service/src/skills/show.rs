@@ -3,9 +3,10 @@
 use deft_engine::{Commands, NamedSkill};
 use deft_registry::{LoadedSkill, State};
 use deft_skillfile::{is_host_key, render};
-use deft_store::SkillRow;
+use deft_store::{SkillRow, Standing};
 use deft_wire::Done;
 use deft_wire::skill::SkillView;
+use jiff::tz::TimeZone;
 
 use super::catalog::SkillCatalog;
 use super::view::zone;
@@ -19,6 +20,8 @@ pub struct SkillPage {
     pub manual: Option<String>,
     /// The end of its backoff in the skill's zone; `None` if it is over.
     pub backs_off_until: Option<String>,
+    /// The time of its last run, for a record.
+    pub last_run: Option<String>,
     /// Keys of the file that only other hosts read.
     pub host_keys: Vec<String>,
     /// Whether the file is broken, so that its last valid version is shown.
@@ -36,10 +39,12 @@ impl SkillCatalog {
     }
 
     fn record_page(&self, row: &SkillRow) -> Done<SkillPage> {
+        let (standing, zone) = (&row.standing, &self.moment().zone);
         Ok(SkillPage {
             skill: SkillView::Stored(Box::new(self.stored(row)?)),
             manual: None,
-            backs_off_until: None,
+            backs_off_until: self.backoff(standing, zone),
+            last_run: standing.last_run_at.map(|at| deft_schedule::show(at, zone)),
             host_keys: Vec::new(),
             file_is_broken: false,
         })
@@ -56,12 +61,11 @@ impl SkillCatalog {
             },
         );
         let standing = self.standing(skill.id.as_str());
-        let until = standing.and_then(|standing| standing.backoff_until);
-        let until = until.filter(|until| *until > moment.now);
         Ok(SkillPage {
             skill: SkillView::File(Box::new(shown)),
             manual: Some(render::manual(skill)),
-            backs_off_until: until.map(|until| deft_schedule::show(until, &zone(skill, moment))),
+            backs_off_until: standing.and_then(|it| self.backoff(it, &zone(skill, moment))),
+            last_run: None,
             host_keys: skill
                 .extra
                 .keys()
@@ -74,6 +78,13 @@ impl SkillCatalog {
                 .iter()
                 .any(|file| file.state == broken),
         })
+    }
+
+    /// Returns the end of a backoff that is not over.
+    fn backoff(&self, standing: &Standing, zone: &TimeZone) -> Option<String> {
+        let until = standing.backoff_until;
+        let until = until.filter(|until| *until > self.moment().now);
+        until.map(|until| deft_schedule::show(until, zone))
     }
 
     /// Returns why a command cannot be run now, as far as this is known without querying a server.
