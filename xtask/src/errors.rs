@@ -13,9 +13,6 @@ use crate::documents::parse_example;
 use crate::source::product_sources;
 use crate::support::{files_in, read, root};
 
-/// The exit codes of the binary.
-const EXITS: [u8; 7] = [0, 1, 2, 5, 6, 70, 130];
-
 /// A kind of code: the file with its texts, the heading of its sections, and its codes.
 struct Family {
     file: &'static str,
@@ -30,7 +27,8 @@ fn families() -> Vec<Family> {
         codes,
     };
     let rules = Rule::ALL.iter().map(ToString::to_string).collect();
-    let exits = EXITS.iter().map(|code| format!("exit_{code}")).collect();
+    let exits = exit_codes();
+    let exits = exits.iter().map(|code| format!("exit_{code}")).collect();
     vec![
         family("rules", "Rule of skill files", rules),
         family("commands", "Problem of a command", words::<ProblemCode>()),
@@ -52,6 +50,20 @@ fn families() -> Vec<Family> {
         ),
         family("exits", "Exit code", exits),
     ]
+}
+
+/// The exit codes of the binary.
+fn exit_codes() -> Vec<u8> {
+    let code = |line: &str| {
+        line.trim()
+            .strip_suffix(',')?
+            .split_once(" = ")?
+            .1
+            .parse()
+            .ok()
+    };
+    let text = read("crates/cli/src/exit.rs");
+    text.lines().filter_map(code).collect()
 }
 
 fn words<T: Choice>() -> Vec<String> {
@@ -258,6 +270,29 @@ fn pages() -> BTreeMap<String, String> {
     let mut pages: BTreeMap<String, String> = sections.into_iter().map(page).collect();
     pages.insert("README.md".to_owned(), index);
     pages
+}
+
+/// The codes in the table of the README, and those in the help.
+#[test]
+fn every_list_of_exit_codes_is_complete() {
+    let codes = exit_codes();
+    let readme = read("README.md");
+    let (_, table) = readme
+        .split_once("| exit code | meaning |\n| --- | --- |\n")
+        .unwrap();
+    let rows = table.lines().map_while(|line| line.strip_prefix("| "));
+    let rows: Vec<u8> = rows
+        .map(|row| row.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(rows, codes, "README.md");
+    let help = read("crates/cli/src/args/mod.rs");
+    let (_, help) = help.split_once("\"Exit codes: ").unwrap();
+    let help = help.split_once('"').unwrap().0;
+    let words = help
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|word| !word.is_empty());
+    let named: Vec<u8> = words.map(|word| word.parse().unwrap()).collect();
+    assert_eq!(named, codes, "the help");
 }
 
 #[test]

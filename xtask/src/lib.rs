@@ -44,6 +44,8 @@ mod tidy;
 mod toolchain;
 #[cfg(test)]
 mod traits;
+#[cfg(test)]
+mod written_once;
 
 #[cfg(test)]
 mod support {

@@ -12,6 +12,27 @@ use crate::support::{files, root};
 /// Exceptions: the crate, the item, and why it or the check is wrong. An unnecessary entry fails.
 const KNOWN: &[(&str, &str, &str)] = &[];
 
+/// The crate, the item that only tests use, and why it is there.
+const FOR_TESTS: &[(&str, &str, &str)] = &[
+    ("command", "cast_date", "S2.43: a helper of handlers"),
+    ("command", "cast_integer", "S2.43: a helper of handlers"),
+    (
+        "compute",
+        "worker_id",
+        "tests look for the worker in the table of processes",
+    ),
+    (
+        "engine",
+        "answer_text",
+        "tests of bots compare what they send",
+    ),
+    (
+        "llm",
+        "with_providers",
+        "tests bring providers of their own",
+    ),
+];
+
 const KINDS: [&str; 8] = [
     "fn", "struct", "enum", "const", "trait", "static", "type", "union",
 ];
@@ -104,43 +125,87 @@ fn shown(source: &Source) -> String {
     format!("crates/{}/src/{}", source.krate, source.path)
 }
 
-#[test]
-fn public_items_are_used() {
-    let sources = product_sources();
+/// The files that name each item, by item.
+fn users(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let product: BTreeSet<String> = sources.iter().map(shown).collect();
-    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let product_uses = sources
+    let uses = sources
         .iter()
         .map(|source| (shown(source), used_names(&source.text, &source.code)));
-    for (file, names) in product_uses.chain(other_files(&product)) {
+    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, names) in uses.chain(other_files(&product)) {
         for name in names {
             users.entry(name).or_default().insert(file.clone());
         }
     }
-    let mut unused: BTreeSet<(String, String)> = BTreeSet::new();
-    let mut places = String::new();
-    for source in sources
+    users
+}
+
+/// The crate, the file and the name of each public item, but those of crates for tests.
+fn items(sources: &[Source]) -> Vec<(&str, String, String)> {
+    let sources = sources
         .iter()
-        .filter(|source| !source.krate.ends_with("testkit"))
-    {
+        .filter(|source| !source.krate.ends_with("testkit"));
+    let items = |source: &'_ Source| {
+        let names = public_items(&source.code).into_iter();
         let file = shown(source);
-        for name in public_items(&source.code) {
-            let is_used = users
-                .get(&name)
-                .is_some_and(|files| files.iter().any(|user| *user != file));
-            if !is_used {
-                places.push_str(&format!("\n{file}: {name}"));
-                unused.insert((source.krate.clone(), name));
-            }
+        names.map(move |name| (file.clone(), name))
+    };
+    sources
+        .flat_map(|source| items(source).map(|(file, name)| (source.krate.as_str(), file, name)))
+        .collect()
+}
+
+/// The items whose users, apart from their own file, `counts` accepts none of.
+fn check(
+    counts: impl Fn(&str) -> bool,
+    exceptions: &[&[(&str, &str, &str)]],
+) -> (
+    BTreeSet<(String, String)>,
+    BTreeSet<(String, String)>,
+    String,
+) {
+    let sources = product_sources();
+    let users = users(&sources);
+    let mut unused = BTreeSet::new();
+    let mut places = String::new();
+    for (krate, file, name) in items(&sources) {
+        let is_used = users
+            .get(&name)
+            .is_some_and(|files| files.iter().any(|user| *user != file && counts(user)));
+        if !is_used {
+            places.push_str(&format!("\n{file}: {name}"));
+            unused.insert((krate.to_owned(), name));
         }
     }
-    let known: BTreeSet<(String, String)> = KNOWN
-        .iter()
-        .map(|(krate, name, _)| ((*krate).to_owned(), (*name).to_owned()))
-        .collect();
+    let known = exceptions.iter().copied().flatten();
+    let known = known.map(|(krate, name, _)| ((*krate).to_owned(), (*name).to_owned()));
+    (unused, known.collect(), places)
+}
+
+#[test]
+fn public_items_are_used() {
+    let (unused, known, places) = check(|_| true, &[KNOWN]);
     assert_eq!(
         unused, known,
         "left: public items that no other file names, right: `KNOWN`{places}"
+    );
+}
+
+/// Tests, benches and examples of a crate are no reason for an item; `xtask` is, which makes documents.
+#[test]
+fn public_items_are_used_by_the_product() {
+    let is_product = |file: &str| file.starts_with("xtask/") || file.contains("/src/");
+    let is_test = |file: &str| {
+        file.contains("testkit/")
+            || file.contains("/tests/")
+            || file.ends_with("/tests.rs")
+            || file.ends_with("_tests.rs")
+    };
+    let counts = |file: &str| is_product(file) && !is_test(file);
+    let (unused, known, places) = check(counts, &[KNOWN, FOR_TESTS]);
+    assert_eq!(
+        unused, known,
+        "left: public items that only tests name, right: `KNOWN` and `FOR_TESTS`{places}"
     );
 }
 

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Weak};
 
 use deft_base::Error;
-use deft_model::{Effects, Failure, FailureClass, Message, Object};
+use deft_model::{Effects, Failure, FailureClass, Message, Object, clip};
 use deft_store::{ConversationFilter, ConversationRow, FactFilter, FactRow, MessageRow, NewFact};
 use deft_tools::{Context, Definition, Router};
 use deft_wire::chat::MessageRole;
@@ -370,15 +370,8 @@ fn transcript_message(seq: u64, message: Message) -> Option<TranscriptMessage> {
         Message::Assistant { text, .. } => (MessageRole::Assistant, text, LONGEST_MESSAGE),
         Message::Tool { text, .. } => (MessageRole::Tool, text, LONGEST_RESULT),
     };
-    let text = clip_text(&text, most);
+    let text = clip(&text, most);
     (!text.is_empty()).then_some(TranscriptMessage { seq, role, text })
-}
-
-fn clip_text(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 fn invalid(message: impl Into<String>) -> Failure {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deft_model::ExhaustedAction;
+use deft_model::{DEFAULT_AGENT, ExhaustedAction};
 
 /// Settings for agents that do not set their own.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ impl Default for DayBudget {
 impl Default for AgentOptions {
     fn default() -> Self {
         Self {
-            default: "thinker".to_owned(),
+            default: DEFAULT_AGENT.to_owned(),
             llm: None,
             approve: vec!["destructive".to_owned()],
             tools: vec!["*".to_owned()],

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use deft_agent::prompt::{Caps, DispatchInput, line, sent_out};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
 use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
-use deft_store::RunRow;
 use deft_tools::ToolLookup;
 
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS};
@@ -15,7 +14,6 @@ impl Agents {
     /// Returns the setup of a dispatched agent, which gets nothing that the dispatching agent may not use.
     pub fn child_setup(
         &self,
-        _run: &RunRow,
         address: &Address,
         dispatch: &Dispatch,
         parent: &Setup,

@@ -42,11 +42,12 @@ pub(crate) fn skills() -> ArgValueCandidates {
         let list = SkillCatalog::open(&workspace())
             .and_then(|catalog| catalog.list(&SkillQuery::default()));
         let skills = list.map(|listing| listing.list.skills).unwrap_or_default();
-        let candidate = |skill: SkillView| match skill {
-            SkillView::File(skill) => candidate(&skill.id, &skill.description),
-            SkillView::Stored(skill) => {
-                candidate(&skill.id, skill.description.as_deref().unwrap_or_default())
-            }
+        let candidate = |skill: SkillView| {
+            let head = match skill {
+                SkillView::File(skill) => skill.head,
+                SkillView::Stored(skill) => skill.head,
+            };
+            candidate(&head.id, head.description.as_deref().unwrap_or_default())
         };
         skills.into_iter().map(candidate).collect()
     })

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use deft_wire::FailureKind;
 
+use crate::exit::Exit;
 use crate::terminal::{Stream, StyledText};
 
 pub(crate) use deft_wire::Failure;
@@ -14,10 +15,10 @@ pub(crate) type Done<T = ExitCode> = deft_wire::Done<T>;
 /// Returns the exit code for a kind of failure. Internal errors have a code of their own.
 pub(crate) fn exit_code(kind: FailureKind) -> ExitCode {
     ExitCode::from(match kind {
-        FailureKind::Input => 2,
-        FailureKind::Unsuccessful => 1,
-        FailureKind::Interrupted => 130,
-        FailureKind::Internal => 70,
+        FailureKind::Input => Exit::Input,
+        FailureKind::Unsuccessful => Exit::Unsuccessful,
+        FailureKind::Interrupted => Exit::Interrupted,
+        FailureKind::Internal => Exit::Internal,
     })
 }
 
@@ -35,7 +36,11 @@ pub(crate) fn usage(problem: &clap::Error, hint: Option<String>) -> ExitCode {
         let hint = hint.filter(|_| problem.use_stderr());
         drop(hint.map(|hint| Stream::Err.write(format!("hint: {hint}\n"))));
     }
-    ExitCode::from(if problem.use_stderr() { 2 } else { 0 })
+    ExitCode::from(if problem.use_stderr() {
+        Exit::Input
+    } else {
+        Exit::Success
+    })
 }
 
 /// Prints help to stdout and errors to stderr. Errors quote words of the command line, which may come from

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod complete;
 mod confirm;
+mod exit;
 mod failure;
 mod fold;
 mod logging;

@@ -73,9 +73,9 @@ pub struct Attention {
     pub asker: Option<Arc<dyn Asker>>,
     /// If set, confirmations are answered with yes, and the record names this as the source.
     pub assume_yes: Option<String>,
-    /// Whether a long wait parks the run and releases its lease. Set by hosts that keep running and claim
-    /// due runs: the pool of `deft up`, `deft tick` and the Telegram bot. Not set by `deft run` and the chat
-    /// at the terminal, whose process waits itself.
+    /// Whether a long wait parks the run and releases its lease. Set by hosts that claim parked runs later:
+    /// `deft tick`, and `deft up` with its API and its bots. Not set by commands that wait for the run:
+    /// `deft run`, `deft runs resume` and the chat at the terminal.
     pub parks: bool,
     /// Receives the answers of the run's agent while they are written.
     pub hear: Option<crate::agent::Hear>,

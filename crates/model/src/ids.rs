@@ -4,6 +4,9 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
+/// The agent that a skill belongs to if it names none, and the default of the setting `agent.default`.
+pub const DEFAULT_AGENT: &str = "thinker";
+
 /// The name of a skill in commands, tools and listings: a dotted name (`email.send`) or the name of its
 /// folder (`code-review`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,6 +7,7 @@ mod agent;
 mod authority;
 mod chat;
 mod choice;
+mod clip;
 mod details;
 mod entry;
 mod failure;
@@ -36,12 +37,13 @@ pub use chat::{
     ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest, nearest_name};
+pub use clip::{clip, clip_value};
 pub use details::{DetailPlace, DetailRow, Details};
 pub use entry::PromptEntry;
 pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
-pub use ids::{Digest, Revision, SkillId};
+pub use ids::{DEFAULT_AGENT, Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
 pub use origin::RunOrigin;
 pub use pattern::fits;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::choice::choice;
-use crate::{Authority, Object};
+use crate::{Authority, DEFAULT_AGENT, Object};
 
 choice! {
     /// The effects of repeating a call.
@@ -203,7 +203,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             enabled: true,
-            agent_id: "thinker".to_owned(),
+            agent_id: DEFAULT_AGENT.to_owned(),
             max_steps: 10,
             notify_on_completion: true,
             notify_interval_minutes: 0,

@@ -2,7 +2,7 @@
 //!
 //! Not here: when a job runs, and where its state is stored.
 
-use deft_model::Object;
+use deft_model::{DEFAULT_AGENT, Object};
 use serde_json::{Value, json};
 
 use crate::json;
@@ -43,7 +43,9 @@ pub fn job(args: &Object) -> Result<Object, Refusal> {
     // No notice, because the caller that queued the job looks up its state.
     record.insert("notify_on_completion".to_owned(), json!(false));
     let agent = find(&args, &["agent_id", "agent"]).and_then(|key| json::take(&mut args, &key));
-    let agent = agent.filter(Value::is_string).unwrap_or(json!("thinker"));
+    let agent = agent
+        .filter(Value::is_string)
+        .unwrap_or(json!(DEFAULT_AGENT));
     record.insert("agent_id".to_owned(), agent);
     Ok(record)
 }

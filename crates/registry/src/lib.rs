@@ -33,7 +33,6 @@ mod unit;
 mod walk;
 mod watch;
 
-pub use agents::{DEFAULT_AGENT, default_agent};
 pub use change::{Change, changes};
 pub use digest::sha256;
 pub use domain::Domain;

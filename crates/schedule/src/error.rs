@@ -44,18 +44,11 @@ impl Error {
 
 /// Puts `text` in backticks, truncated so that a message stays on one line.
 pub(crate) fn quote(text: &str) -> String {
-    const LIMIT: usize = 40;
-    let clean: String = text
+    let clean: String = deft_model::clip(text, 40)
         .chars()
-        .take(LIMIT)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    let dots = if text.chars().nth(LIMIT).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    format!("`{clean}{dots}`")
+    format!("`{clean}`")
 }
 
 /// Returns the byte range of `text` without surrounding white space.

@@ -9,7 +9,6 @@ use crate::cron::Cron;
 use crate::duration::minutes;
 use crate::error::Error;
 use crate::schedule::Schedule;
-use crate::zone::show;
 
 /// The meaning of a time phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,15 +36,6 @@ impl FireTime {
                 Ok(Schedule::Interval { every, anchor: now })
             }
             Self::At(at) => Ok(Schedule::At(*at)),
-        }
-    }
-
-    /// Returns the spelling that deft stores: `schedule: 0 9 * * 1-5`, `interval_minutes: 15` or `at: …`.
-    pub fn canonical(&self, zone: &TimeZone) -> String {
-        match self {
-            Self::Cron(cron) => format!("schedule: {cron}"),
-            Self::Minutes(count) => format!("interval_minutes: {count}"),
-            Self::At(at) => format!("at: {}", show(*at, zone)),
         }
     }
 }

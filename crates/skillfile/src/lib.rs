@@ -70,7 +70,7 @@ pub use fields::{Shape, record_keys};
 pub use flags::flags;
 pub use markdown::sections;
 pub use markdown_file::frontmatter;
-pub use names::{RESERVED, is_dotted, is_meant, is_word, slug};
+pub use names::{RESERVED, is_dotted, is_word, slug};
 pub use parse::{ParsedFile, parse, parse_record};
 pub use plain_yaml::read_yaml;
 pub use preflight::Check;

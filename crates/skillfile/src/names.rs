@@ -51,12 +51,6 @@ pub(crate) fn reserved_action(name: &str) -> Option<&str> {
     RESERVED.contains(&action).then_some(action)
 }
 
-/// Returns whether `written` refers to the skill with this id and name: it is the id, the name in any case,
-/// or words that make the id.
-pub fn is_meant(written: &str, id: &str, name: &str) -> bool {
-    written == id || written.eq_ignore_ascii_case(name) || slug(written) == id
-}
-
 /// Converts a name in prose to an id: lower case, hyphens between words.
 pub fn slug(name: &str) -> String {
     let words = name

@@ -34,7 +34,6 @@ impl fmt::Display for FileChange {
 /// Errors are cloned when one failed commit is reported to every caller that shared it, so messages of the
 /// database are stored as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// Another owner drives the run, or the run has ended.
     #[error("the lease on run `{run}` is lost")]

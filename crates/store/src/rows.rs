@@ -27,7 +27,7 @@ pub struct Admission {
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// The agent that owns the skill.
+    /// The agent that the skill belongs to.
     pub agent_id: String,
     /// The cause of the fire: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
     pub cause: String,
@@ -356,7 +356,7 @@ pub struct RunRow {
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// The agent that owns the skill.
+    /// The agent that the skill belongs to.
     pub agent_id: String,
     /// The cause of the fire.
     pub cause: String,

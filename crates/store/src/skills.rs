@@ -86,7 +86,7 @@ pub enum SkillOrigin {
 pub struct SkillText {
     /// The unique name that its runs have.
     pub skill: String,
-    /// The agent that owns it.
+    /// The agent that it belongs to.
     pub agent_id: String,
     /// The display name.
     pub name: String,

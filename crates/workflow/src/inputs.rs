@@ -156,11 +156,7 @@ fn show(value: &Value) -> String {
 
 /// Returns the part of a text that fits into a message.
 fn clip(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 60)
 }
 
 fn fits(kind: InputType, value: &Value) -> bool {

@@ -35,11 +35,7 @@ const MOST_NAMES: usize = 50;
 
 /// Returns the part of a text that fits into a sentence.
 pub(super) fn clip(text: &str) -> String {
-    const MOST: usize = 200;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 200)
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {

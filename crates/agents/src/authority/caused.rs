@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use deft_library::grants::StepOperation;
 use deft_library::{is_only_off, is_record};
-use deft_model::{Authority, Body, Handler, Object, Skill, fits};
+use deft_model::{Authority, Body, Handler, Object, Skill, clip, fits};
 use deft_records::{merge, normalise, target};
 use deft_skillfile::Check;
 use deft_store::Grant;
@@ -390,8 +390,5 @@ fn list(planned: &[PlannedQuestion]) -> String {
 /// Returns the part of the arguments that fits into a question.
 pub(super) fn brief(args: &Object) -> String {
     let text = serde_json::to_string(args).unwrap_or_default();
-    match text.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    clip(&text, MOST_SHOWN)
 }

@@ -10,8 +10,9 @@ use deft_service::runs::RunWork;
 use deft_wire::command::{CommandBatch, CommandView};
 use deft_wire::model::RunStatus;
 
-use super::run::{INTERRUPTED, Watch};
+use super::run::Watch;
 use crate::args::{Global, Roots};
+use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
 
@@ -116,10 +117,10 @@ impl Session<'_> {
             }
         }
         Ok(match results {
-            _ if self.interrupted => ExitCode::from(INTERRUPTED),
+            _ if self.interrupted => ExitCode::from(Exit::Interrupted),
             _ if worked => ExitCode::SUCCESS,
-            [_] if self.is_waiting => ExitCode::from(5),
-            _ => ExitCode::from(1),
+            [_] if self.is_waiting => ExitCode::from(Exit::Waiting),
+            _ => ExitCode::from(Exit::Unsuccessful),
         })
     }
 }

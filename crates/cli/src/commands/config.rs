@@ -60,17 +60,11 @@ fn line(setting: &Setting) -> String {
 }
 
 fn place(setting: &Setting) -> String {
-    let place = match &setting.origin {
+    match &setting.origin {
         Origin::Default => "default".to_owned(),
         Origin::File { line } => format!("config.toml:{line}"),
         Origin::Variable(name) => name.clone(),
-    };
-    let later = if setting.is_later() {
-        ", not used yet"
-    } else {
-        ""
-    };
-    format!("{place}{later}")
+    }
 }
 
 fn get(workspace: &Workspace, key: &str, output: &Output) -> Done {

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
-pub(crate) use run::{INTERRUPTED, help as run_help};
+pub(crate) use run::help as run_help;
 
 /// The hint printed after a schedule is set while no daemon is running.
 const NOTHING_IS_UP: &str =

@@ -32,9 +32,6 @@ pub(crate) use outcome::exit_code;
 /// The interval of the spinner.
 const TURN: Duration = Duration::from_millis(120);
 
-/// The exit code of a process that was interrupted.
-pub(crate) const INTERRUPTED: u8 = 130;
-
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open_for(&args.name, &global.workspace_of(&args.roots))?;
     output.complain_if(app.broken_warning(Some(&args.name)));

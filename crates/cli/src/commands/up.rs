@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{Global, LogForm, Up};
+use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::logging::sinks;
 use crate::output::{Output, counted};
@@ -107,7 +108,7 @@ impl Signals {
     /// Waits for the next signal and returns its exit code.
     async fn next(&mut self) -> ExitCode {
         tokio::select! {
-            _ = self.interrupt.recv() => ExitCode::from(130),
+            _ = self.interrupt.recv() => ExitCode::from(Exit::Interrupted),
             _ = self.terminate.recv() => ExitCode::SUCCESS,
             _ = self.hangup.recv() => ExitCode::SUCCESS,
         }

@@ -299,11 +299,7 @@ impl Tree {
 }
 
 fn clip(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(NOTE) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+    deft_wire::model::clip(text.lines().next().unwrap_or_default(), NOTE)
 }
 
 /// Formats a duration, such as `120 ms`, `1.5 s` or `2 m 3 s`.

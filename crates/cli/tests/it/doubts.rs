@@ -35,8 +35,20 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
         (&json!(1), &json!(false), &json!([])),
         "{file:#}"
     );
+    // `skills show` shows the skill that `run` would run.
+    let path = world.path("home/skills/report.yaml");
     let shown = world.run(&["skills", "show", "report"]);
-    assert!(shown.contains("record 1 has its name"), "{shown}");
+    assert!(shown.contains("Remind to drink water"), "{shown}");
+    assert!(shown.contains("which does not fire"), "{shown}");
+    let shown = world.json(&["skills", "show", "report", "--json"]);
+    let columns = ["origin", "record_id", "replaces_file"].map(|key| &shown["skill"][key]);
+    assert_eq!(
+        columns,
+        [&json!("record"), &json!(1), &json!(path)],
+        "{shown:#}"
+    );
+    let next = world.run(&["schedule", "next", "report"]);
+    assert!(next.starts_with("exit 0"), "{next}");
 
     // All commands write the log in the same format.
     assert_eq!(world.code(&["tick"]), 0);

@@ -63,6 +63,23 @@ fn what_was_stored_comes_back_in_words() {
     );
 }
 
+#[test]
+fn records_are_found_by_their_tags() {
+    let world = World::new();
+    let mut water = reminder("Drink water", &json!({"in_minutes": "5"}));
+    water["tags"] = json!(["health"]);
+    store(&world, &water);
+    store(&world, &reminder("Stand up", &json!({"in_minutes": "5"})));
+    let ids = |args: &[&str]| -> Vec<Value> {
+        let listed = world.json(&[&["skills", "list", "--json"], args].concat());
+        let skills = listed["skills"].as_array().unwrap().iter();
+        skills.map(|skill| skill["id"].clone()).collect()
+    };
+    assert_eq!(ids(&["--tag", "Health"]), ["drink-water"]);
+    assert_eq!(ids(&["health"]), ["drink-water"]);
+    assert_eq!(ids(&["--tag", "work"]), Vec::<Value>::new());
+}
+
 /// Each kind of invalid argument has its own message, and nothing is stored.
 #[test]
 fn what_cannot_be_meant_is_refused() {
@@ -185,6 +202,24 @@ fn records_are_listed_beside_files() {
         list.contains("drink-water") && list.contains("report"),
         "{list}"
     );
+}
+
+/// Times of files and of records are those of all other documents.
+#[test]
+fn times_of_skills_are_in_utc() {
+    let world = World::new();
+    store(
+        &world,
+        &reminder("Drink water", &json!({"schedule": "0 9 * * *"})),
+    );
+    world.write("home/skills/report.yaml", WORKFLOW);
+    assert_eq!(world.code(&["tick"]), 0);
+    for skill in ["report", "drink-water"] {
+        assert_eq!(world.code(&["run", skill]), 0);
+        let shown = world.json(&["skills", "show", skill, "--json"]);
+        let last = shown["skill"]["last_run_at"].as_str().unwrap_or_default();
+        assert!(last.ends_with('Z'), "{shown:#}");
+    }
 }
 
 #[test]

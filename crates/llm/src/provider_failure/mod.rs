@@ -8,7 +8,7 @@ mod status;
 
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, clip};
 
 pub use self::overflow::Overflow;
 pub(crate) use self::status::Words;
@@ -138,10 +138,7 @@ fn is_page(body: &[u8]) -> bool {
 /// Returns the first part of a foreign text, on one line.
 fn quote(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST_WORDS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    clip(&line, MOST_WORDS)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Defaults derived from the rest of a record.
 
-use deft_model::{Choice, Trigger};
+use deft_model::{Choice, DEFAULT_AGENT, Trigger};
 use serde_json::{Value, json};
 
 use super::Draft;
@@ -89,11 +89,13 @@ fn has_markup(value: &Value) -> bool {
     }
 }
 
-/// Sets the owner of a record without one (S0.40, X6).
+/// The agent of a record that names none (S0.40, X6).
 pub(super) fn agent(draft: &mut Draft<'_>) {
     if !draft.record.contains_key("agent_id") {
-        draft.record.insert("agent_id".to_owned(), json!("thinker"));
-        draft.note("set agent_id to thinker");
+        draft
+            .record
+            .insert("agent_id".to_owned(), json!(DEFAULT_AGENT));
+        draft.note(format!("set agent_id to {DEFAULT_AGENT}"));
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use deft_model::Agent;
+use deft_model::{Agent, DEFAULT_AGENT};
 use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, parse};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -19,13 +19,10 @@ use crate::report::State;
 use crate::survey::Folder;
 use crate::unit::{LoadedAgent, Unit};
 
-/// The id of the default agent, which exists without a file.
-pub const DEFAULT_AGENT: &str = "thinker";
-
 const TEXT: &str = include_str!("thinker/AGENT.md");
 
 /// Returns the default agent. A file with the same id replaces it.
-pub fn default_agent() -> Arc<LoadedAgent> {
+pub(crate) fn default_agent() -> Arc<LoadedAgent> {
     static DEFAULT: LazyLock<Arc<LoadedAgent>> = LazyLock::new(|| {
         let place = Place {
             file: "AGENT.md",

@@ -12,9 +12,7 @@ pub use entries::{command_entries, domain_entries, may_use, skill_entries, workf
 pub use help::{Topic, Unavailable, Unknown, get_skill, get_skill_with, help};
 pub use listing::{ListedSkill, Listing, available_skills, listing};
 pub use search::{Query, has_tag, search};
-pub use tool::{
-    ServedSkill, load_failure, load_skill, load_skill_as, served_line, skill_tool, skill_tool_spec,
-};
+pub use tool::{ServedSkill, load_skill, served_line, skill_tool, skill_tool_spec};
 
 use deft_model::{Body, Dialect, Handler, Skill};
 use serde_json::Value;

@@ -145,26 +145,11 @@ fn shorten(skills: &mut Vec<&Skill>, line: Line, max_chars: usize) -> usize {
 
 /// Handles a call of the tool: returns the text of the skill, or an error message for the model.
 pub fn load_skill(snapshot: &Snapshot, skill_name: &str) -> String {
-    load(snapshot, skill_name, |_| true)
-}
-
-/// Like [`load_skill`], but treats skills that the agent may not use as unknown.
-pub fn load_skill_as(snapshot: &Snapshot, agent: &Agent, skill_name: &str) -> String {
-    load(snapshot, skill_name, |skill| may_use(agent, skill))
-}
-
-fn load(snapshot: &Snapshot, skill_name: &str, allowed: impl Fn(&Skill) -> bool) -> String {
     let mut skills = offered(snapshot).map(|loaded| &loaded.skill);
-    match skills.find(|skill| skill.id.as_str() == skill_name && allowed(skill)) {
+    match skills.find(|skill| skill.id.as_str() == skill_name) {
         Some(skill) => render::manual(skill),
         None => format!(
             "Error: Skill '{skill_name}' not found. It may have been removed or is unavailable."
         ),
     }
-}
-
-/// Returns the error message for a skill that exists but cannot be read, such as a record when the store does
-/// not respond (S4.13).
-pub fn load_failure(skill_name: &str, reason: &str) -> String {
-    format!("Error loading skill '{skill_name}': {reason}")
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use deft_schedule::{
-    Cron, Error, Schedule, after, minutes, parse_at, parse_duration, parse_future, parse_zone,
-    show, split_reminder,
+    Cron, Error, FireTime, Schedule, after, minutes, parse_at, parse_duration, parse_future,
+    parse_zone, show, split_reminder,
 };
+use jiff::tz::TimeZone;
 
 #[test]
 fn cases() {
@@ -35,6 +36,15 @@ fn outcome(line: &str) -> String {
     }
 }
 
+/// A timing as records spell it.
+fn spelled(when: &FireTime, zone: &TimeZone) -> String {
+    match when {
+        FireTime::Cron(cron) => format!("schedule: {cron}"),
+        FireTime::Minutes(count) => format!("interval_minutes: {count}"),
+        FireTime::At(at) => format!("at: {}", show(*at, zone)),
+    }
+}
+
 fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String, Error> {
     if kind == "zone" {
         return parse_zone(text).map(|zone| format!("  {}\n", deft_schedule::zone_name(&zone)));
@@ -45,7 +55,7 @@ fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String
     let schedule = match kind {
         "when" => {
             let when = parse_future(text, &zone, from)?;
-            writeln!(out, "  {}", when.canonical(&zone)).expect("a string");
+            writeln!(out, "  {}", spelled(&when, &zone)).expect("a string");
             when.schedule(&zone, from)?
         }
         "remind" => {

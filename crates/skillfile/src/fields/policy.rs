@@ -12,7 +12,7 @@ pub(crate) const POLICY: &[Field] = &[
     optional(
         "agent_id",
         Kind::Text,
-        "who owns the skill; `thinker` when absent",
+        "the agent that the skill belongs to; `thinker` when absent",
     ),
     optional(
         "max_steps",

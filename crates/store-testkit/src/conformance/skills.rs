@@ -1,6 +1,6 @@
 //! Rules about skills, their slots, and the effect of ended runs on them.
 
-use deft_model::{DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
+use deft_model::{DEFAULT_AGENT, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
@@ -15,7 +15,7 @@ fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
     NewSkill {
         text: SkillText {
             skill: name.to_owned(),
-            agent_id: "thinker".to_owned(),
+            agent_id: DEFAULT_AGENT.to_owned(),
             name: name.to_uppercase(),
             origin: SkillOrigin::Record,
             revision: "sha256:7".to_owned(),

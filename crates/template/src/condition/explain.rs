@@ -334,9 +334,5 @@ fn stops(kind: TokenKind) -> bool {
 
 /// Shortens the text of a token for a message.
 fn short(text: &str) -> String {
-    const MAX_CHARS: usize = 24;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 24)
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::turn::{Company, TurnEnd, TurnRequest};
+use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
 use crate::terminal::{Stream, StyledText};
@@ -50,7 +51,7 @@ pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Don
     });
     let mut said = match company.hear(TurnRequest::Say(say), listener).await? {
         TurnEnd::Said(said) => said,
-        TurnEnd::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
+        TurnEnd::Left => return Ok(ExitCode::from(Exit::Interrupted)),
     };
     company.view.leave();
     let calls = std::mem::take(&mut *calls.lock());
@@ -89,18 +90,18 @@ fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
 }
 
 /// Returns the exit code for an answer.
-pub(super) fn exit_code(answer: &ChatAnswer) -> u8 {
+pub(super) fn exit_code(answer: &ChatAnswer) -> Exit {
     let class = answer.error.as_ref().map(|error| error.class);
     match (answer.status, answer.outcome, class) {
-        (_, Some(Outcome::Cancelled), _) => crate::commands::INTERRUPTED,
-        (RunStatus::Waiting, _, _) => 5,
-        (_, _, Some(FailureClass::Limit | FailureClass::Budget)) => 6,
-        (_, None | Some(Outcome::Success | Outcome::Skipped), _) => 0,
+        (_, Some(Outcome::Cancelled), _) => Exit::Interrupted,
+        (RunStatus::Waiting, _, _) => Exit::Waiting,
+        (_, _, Some(FailureClass::Limit | FailureClass::Budget)) => Exit::Limit,
+        (_, None | Some(Outcome::Success | Outcome::Skipped), _) => Exit::Success,
         (
             _,
             Some(Outcome::Error | Outcome::Missed | Outcome::Blocked | Outcome::Interrupted),
             _,
-        ) => 1,
+        ) => Exit::Unsuccessful,
     }
 }
 

@@ -380,7 +380,7 @@ fn exit_codes_are_those_of_the_contract() {
         (done(Outcome::Blocked), 1),
         (done(Outcome::Cancelled), 130),
     ] {
-        assert_eq!(once::exit_code(&said), code, "{said:?}");
+        assert_eq!(once::exit_code(&said) as u8, code, "{said:?}");
     }
 }
 

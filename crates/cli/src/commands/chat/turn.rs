@@ -112,8 +112,8 @@ impl Company {
         let attention = Attention {
             asker: self.asker.clone(),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
-            parks: false,
             admitted: Some(Arc::clone(&admitted)),
+            ..Attention::default()
         };
         let mut work = match wish {
             TurnRequest::Say(say) => self.talk.say(say, attention, listener),

@@ -14,14 +14,13 @@ use jiff::tz::TimeZone;
 use tokio::sync::oneshot;
 
 use crate::args::{Global, McpLogin};
+use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted, say};
 use crate::when;
 
 /// The default timeout of a sign-in.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// The exit code of a sign-in that timed out.
-const TIMED_OUT: u8 = 4;
 
 pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -38,7 +37,7 @@ pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
         };
         let Some(signed_in) = waited else {
             output.fail(&late(&args.name));
-            return Ok(ExitCode::from(TIMED_OUT));
+            return Ok(ExitCode::from(Exit::TimedOut));
         };
         output.warn(signed_in.warnings);
         print(&signed_in.value, &workspace, output)

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use deft_service::skills::SkillCatalog;
-use deft_wire::skill::SkillView;
+use deft_wire::skill::{SkillHead, SkillView};
 use deft_wire::skill_body::{FlagTakes, FlagView, InputView, SkillBody};
 
 use crate::args::{self, Global};
@@ -25,7 +25,11 @@ pub(crate) fn page(words: &[OsString], global: &Global) -> Option<String> {
         SkillBody::Manual { flags, .. } => flags.iter().map(flag_row).collect(),
         SkillBody::Call { .. } | SkillBody::Text { .. } => Vec::new(),
     };
-    let mut text = format!("{}\n\nUsage: deft run {}", skill.description, skill.id);
+    let SkillHead {
+        id, description, ..
+    } = &skill.head;
+    let description = description.as_deref().unwrap_or_default();
+    let mut text = format!("{description}\n\nUsage: deft run {id}");
     if rows.is_empty() {
         text.push_str(" [OPTIONS]\n\nIt takes no inputs.\n");
     } else {

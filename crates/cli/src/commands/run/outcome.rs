@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Driven, INTERRUPTED};
+use super::Driven;
+use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
 use crate::progress::duration;
@@ -17,7 +18,7 @@ use deft_wire::run::{RunDetail, RunError, RunView, StepStatus};
 pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
     let detail = driven.run.detail(app)?;
     let code = if driven.interrupted {
-        ExitCode::from(INTERRUPTED)
+        ExitCode::from(Exit::Interrupted)
     } else {
         exit_code(&detail)
     };
@@ -161,11 +162,11 @@ fn lets_time_pass(detail: &RunDetail) -> bool {
 pub(crate) fn exit_code(detail: &RunDetail) -> ExitCode {
     let run = &detail.run;
     let code = match (run.status, run.outcome) {
-        (RunStatus::Waiting, _) if lets_time_pass(detail) => 0,
-        (RunStatus::Waiting, _) => 5,
-        (_, Some(Outcome::Error)) if met_limit(run) => 6,
-        (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,
-        (_, Some(_)) => 1,
+        (RunStatus::Waiting, _) if lets_time_pass(detail) => Exit::Success,
+        (RunStatus::Waiting, _) => Exit::Waiting,
+        (_, Some(Outcome::Error)) if met_limit(run) => Exit::Limit,
+        (_, None | Some(Outcome::Success | Outcome::Skipped)) => Exit::Success,
+        (_, Some(_)) => Exit::Unsuccessful,
     };
     ExitCode::from(code)
 }

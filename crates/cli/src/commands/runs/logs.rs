@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::run::exit_code;
 use crate::args::Global;
@@ -13,6 +13,7 @@ use crate::output::Output;
 use deft_service::App;
 use deft_service::runs::{self, EventStream};
 use deft_wire::event::EventView;
+use deft_wire::model::clip_value;
 use deft_wire::run::EventList;
 
 /// The interval at which to read the store; another process may drive the run.
@@ -48,6 +49,9 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
     }
 }
 
+/// Maximum number of characters of a field.
+const VALUE: usize = 120;
+
 /// Formats an event: its time, type and step, then its other fields.
 fn line(event: &EventView, zone: &TimeZone) -> String {
     let at = event.at.to_zoned(zone.clone());
@@ -59,7 +63,7 @@ fn line(event: &EventView, zone: &TimeZone) -> String {
         .into_iter()
         .flatten()
         .filter(|(key, value)| !COMMON.contains(&key.as_str()) && !value.is_null())
-        .map(|(key, value)| format!("{key}={}", clip(value)))
+        .map(|(key, value)| format!("{key}={}", clip_value(value, VALUE)))
         .collect();
     format!(
         "{at}  {:<22} {}  {}",
@@ -69,19 +73,4 @@ fn line(event: &EventView, zone: &TimeZone) -> String {
     )
     .trim_end()
     .to_owned()
-}
-
-fn clip(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => text.replace('\n', " "),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.to_string(),
-    };
-    match text.char_indices().nth(120) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
 }

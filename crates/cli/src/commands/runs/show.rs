@@ -14,7 +14,7 @@ use crate::progress::duration;
 use deft_service::talk::describe_usage;
 use deft_service::{App, runs};
 use deft_wire::interruption::{Interruption, InterruptionCause};
-use deft_wire::model::Outcome;
+use deft_wire::model::{Outcome, clip_value};
 use deft_wire::run::{
     CallStatus, CallView, ItemCounts, RunDetail, RunDocument, RunNotice, RunView, StepStatus,
     StepView,
@@ -282,18 +282,15 @@ fn took(ms: Option<u64>) -> String {
     length.map_or(String::new(), duration)
 }
 
-/// Formats a value on one line.
+/// A value on one line; nothing for an empty one.
 fn short(value: &Value) -> String {
-    let text = match value {
-        Value::Null => return String::new(),
-        Value::Object(map) if map.is_empty() => return String::new(),
-        Value::String(text) => text.replace('\n', " "),
-        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            other.to_string()
-        }
-    };
-    match text.char_indices().nth(VALUE) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
+    match value {
+        Value::Null => String::new(),
+        Value::Object(map) if map.is_empty() => String::new(),
+        Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => clip_value(value, VALUE),
     }
 }

@@ -13,7 +13,7 @@ use super::PLAIN_WIDTH;
 use super::keyboard::{Key, Keyboard};
 use super::render::{Frame, SHORT_ID};
 use crate::args::Global;
-use crate::commands::INTERRUPTED;
+use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
 use crate::terminal::{Stream, StyledText};
@@ -38,7 +38,7 @@ pub(super) fn run(global: &Global, output: &Output) -> Done {
         draw(&view, &reader, selected.at, &said, output);
         match keyboard.next(REFRESH) {
             Some(Key::Quit) => return Ok(ExitCode::SUCCESS),
-            Some(Key::Interrupt) => return Ok(ExitCode::from(INTERRUPTED)),
+            Some(Key::Interrupt) => return Ok(ExitCode::from(Exit::Interrupted)),
             Some(Key::Up) => selected.move_by(-1, &view),
             Some(Key::Down) => selected.move_by(1, &view),
             Some(Key::Approve) => said = selected.decide(&view, ApprovalAnswer::Yes, global),
