@@ -17,10 +17,12 @@ use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::ask::{self, Attention, Question};
+use crate::ask;
+use crate::attention::Attention;
 use crate::engine::{Inner, Stop};
 use crate::finish::EndedRun;
 use crate::perform::{ActionResult, Performer, Request};
+use crate::question::{Question, approval, question};
 use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
@@ -270,7 +272,7 @@ impl Driver {
     fn note_questions(&mut self, now: Timestamp, actions: &[Ask]) {
         let questions = actions.iter().filter_map(|action| self.question(action));
         let asked: Vec<Write> = questions
-            .map(|question| Write::Ask(ask::approval(&question, now)))
+            .map(|question| Write::Ask(approval(&question, now)))
             .collect();
         self.journal.write(asked);
         self.note_thoughts(now);
@@ -283,7 +285,7 @@ impl Driver {
     }
 
     fn question(&self, action: &Ask) -> Option<Question> {
-        ask::question(&self.run.id, self.run.finish_ordinal, action)
+        question(&self.run.id, self.run.finish_ordinal, action)
     }
 
     async fn commit(&mut self, then: RunState) -> Result<(), Error> {

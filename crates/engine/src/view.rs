@@ -16,11 +16,12 @@ use deft_workflow::{Event, Plan, RunPreparation, RunStart, dry_run, step_views};
 use jiff::Timestamp;
 
 use crate::drive::RouterFacts;
+use crate::event_json::decode_events;
 use crate::interruptions::{idle_time, interruptions, tells_idle_time};
 use crate::mask::Mask;
-use crate::record::PublishedEvent;
+use crate::published_event::PublishedEvent;
 use crate::run_view::read_field;
-use crate::{Engine, Error, Transcript, claim, run_view};
+use crate::{Engine, Error, Transcript, run_view};
 
 impl Engine {
     /// Returns the plan of the skill with this name.
@@ -59,7 +60,9 @@ impl Engine {
     /// Returns the public events of a run after a sequence number, oldest first.
     pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<EventView>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
-        let published = stored.into_iter().map(|stored| publish(run, stored));
+        let published = stored
+            .into_iter()
+            .map(|stored| PublishedEvent::read(run, stored));
         let public = published.filter_map(|published| match published {
             Ok(published) => published.public().map(Ok),
             Err(error) => Some(Err(error)),
@@ -85,7 +88,7 @@ impl Engine {
             };
             // A run that was deleted in the meantime has no events any more.
             if let Some(run) = run {
-                events.extend(publish(run, event)?.public());
+                events.extend(PublishedEvent::read(run, event)?.public());
             }
         }
         Ok((events, last))
@@ -97,7 +100,7 @@ impl Engine {
             return None;
         }
         let stored = self.store().events(Some(run), 0, FIRST).await.ok()?;
-        let events = claim::decode_events(run, &stored).ok()?;
+        let events = decode_events(run, &stored).ok()?;
         let caller = events.iter().find_map(|(_, event)| caller(event));
         Some(caller.map_or_else(|| TraceId::from_run(run), |caller| caller.trace))
     }
@@ -106,13 +109,15 @@ impl Engine {
     pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let stored = stored.into_iter();
-        stored.map(|stored| publish(run, stored)).collect()
+        stored
+            .map(|stored| PublishedEvent::read(run, stored))
+            .collect()
     }
 
     /// Returns a run with its steps. Secrets are shown by name only.
     pub async fn show(&self, row: &RunRow) -> Result<RunDetail, Error> {
         let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
-        let events = claim::decode_events(&row.id, &stored)?;
+        let events = decode_events(&row.id, &stored)?;
         let mut run = run_view(row)?;
         if row.outcome.is_none() {
             run.usage = self.usage_so_far(row).await?;
@@ -180,7 +185,7 @@ impl Engine {
     async fn idle_time(&self, row: &RunRow) -> Result<IdleTime, Error> {
         let mut stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
         stored.retain(|event| tells_idle_time(&event.kind));
-        Ok(idle_time(&claim::decode_events(&row.id, &stored)?))
+        Ok(idle_time(&decode_events(&row.id, &stored)?))
     }
 
     /// Returns what models have cost so far for a run that has not ended.
@@ -291,15 +296,4 @@ fn request_id(event: &Event) -> Option<String> {
     } else {
         None
     }
-}
-
-/// Returns a stored event as listeners receive it.
-pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Result<PublishedEvent, Error> {
-    Ok(PublishedEvent {
-        event: claim::decode_event(&run.id, &stored)?,
-        seq: stored.seq,
-        at: stored.at,
-        run: stored.run,
-        skill: run.skill.clone(),
-    })
 }

@@ -7,7 +7,6 @@ mod calls;
 mod chosen;
 mod dispatch;
 mod prepare;
-mod result;
 mod say;
 mod show;
 mod think;
@@ -20,12 +19,10 @@ use deft_model::{Skill, Tier};
 use serde_json::Value;
 
 pub use say::{ChatAnswer, Say};
-pub use think::Hear;
 pub use unanswered::{AnswerState, UnansweredMessage};
 pub use undo::UndoneExchange;
 
 pub(crate) use calls::calls;
-pub(crate) use result::{AgentResult, RecordableResult, Span};
 pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;
 

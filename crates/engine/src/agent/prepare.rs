@@ -5,7 +5,7 @@ use deft_agents::Brief;
 use deft_model::{Failure, FailureClass};
 use deft_store::RunRow;
 
-use super::AgentResult;
+use crate::agent_result::AgentResult;
 use crate::perform::Performer;
 
 impl Performer {

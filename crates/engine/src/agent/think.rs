@@ -20,10 +20,12 @@ use deft_workflow::{Answer, EnclosingSkill, Operation, Path, size};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{AgentResult, Span};
-use crate::ask::{self, Attention, Question};
+use crate::agent_result::{AgentResult, Span};
+use crate::ask;
+use crate::attention::Attention;
 use crate::engine::Inner;
 use crate::perform::{Performer, cancelled, millis};
+use crate::question::{Question, approval, question_at};
 
 /// The context of a request of an agent.
 pub(crate) struct Job<'a> {
@@ -270,7 +272,7 @@ impl Performer {
             remember: None,
         };
         let (nth, place) = (run.finish_ordinal, Path::from_text(place));
-        let question = ask::question_at(&run.id, nth, place, message, &operation);
+        let question = question_at(&run.id, nth, place, message, &operation);
         let engine = &self.engine;
         engine
             .ask_once(job.lease, &question)
@@ -399,7 +401,7 @@ impl Inner {
             return Ok(());
         }
         let asked = Batch {
-            writes: vec![Write::Ask(ask::approval(question, self.now()))],
+            writes: vec![Write::Ask(approval(question, self.now()))],
             ..Batch::default()
         };
         store.append(lease, asked).await?;
@@ -440,9 +442,6 @@ fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) ->
         format!("{run}/{path}#{agent}/{turn}.{call}")
     }
 }
-
-/// Receives an answer of the model while it is written.
-pub type Hear = Arc<dyn Fn(Delta) + Send + Sync>;
 
 /// Returns the failure for a step whose time is up.
 fn out_of_time() -> Failure {

@@ -17,9 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use crate::CHAT_SKILL;
-use crate::agent::{AgentResult, Job, RecordableResult, Span, answer_value};
-use crate::ask::{self, Question};
+use crate::agent::{Job, answer_value};
+use crate::agent_result::{AgentResult, RecordableResult, Span};
+use crate::ask;
 use crate::perform::{ActionResult, cancelled};
+use crate::question::{Question, approval, question_at};
 
 /// The agent of a step.
 pub(crate) struct StepAgent {
@@ -310,7 +312,7 @@ impl Driver {
         let questions = self.thoughts.iter();
         let questions = questions.filter_map(|(path, thought)| self.question_of(path, thought));
         let asked: Vec<Write> = questions
-            .map(|question| Write::Ask(ask::approval(&question, now)))
+            .map(|question| Write::Ask(approval(&question, now)))
             .collect();
         self.journal.write(asked);
     }
@@ -339,13 +341,7 @@ impl Driver {
         };
         let nth = self.run.finish_ordinal;
         let message = message.clone();
-        Some(ask::question_at(
-            &self.run.id,
-            nth,
-            place,
-            message,
-            &operation,
-        ))
+        Some(question_at(&self.run.id, nth, place, message, &operation))
     }
 
     /// Returns the tool of a call if a person may approve all its calls at once. Only chats offer that,

@@ -7,7 +7,8 @@ use deft_store::Write;
 use deft_workflow::Answer;
 use serde_json::Value;
 
-use crate::ask::{self, Question};
+use crate::ask;
+use crate::question::Question;
 
 /// One turn of one agent.
 #[derive(Clone, Debug)]
