@@ -21,11 +21,7 @@ mod finish;
 mod fire;
 mod grant_request;
 mod inputs;
-mod interruptions;
 mod jobs;
-mod mask;
-#[cfg(test)]
-mod mask_tests;
 mod options;
 mod own_tools;
 mod owner;

@@ -5,10 +5,10 @@ use deft_model::{Details, Object};
 use deft_store::{SkillOrigin, SkillRow};
 use deft_wire::skill::{Origin, StoredSkill, TriggerView};
 use deft_wire::skill_policy::PolicyView;
+use deft_workflow::Mask;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::mask::Mask;
 use crate::own_tools::UNSTORED;
 use crate::{Engine, Error};
 

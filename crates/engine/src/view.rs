@@ -12,13 +12,14 @@ use deft_wire::event::EventView;
 use deft_wire::interruption::IdleTime;
 use deft_wire::notice::NoticeStatus;
 use deft_wire::run::{JournalLine, RunArchive, RunDetail, RunNotice, RunView, StepView};
-use deft_workflow::{Event, Plan, RunPreparation, RunStart, dry_run, step_views};
+use deft_workflow::{
+    Event, Mask, Plan, RunPreparation, RunStart, dry_run, idle_time, interruptions, step_views,
+    tells_idle_time,
+};
 use jiff::Timestamp;
 
 use crate::drive::RouterFacts;
 use crate::event_json::decode_events;
-use crate::interruptions::{idle_time, interruptions, tells_idle_time};
-use crate::mask::Mask;
 use crate::published_event::PublishedEvent;
 use crate::run_view::read_field;
 use crate::{Engine, Error, Transcript, run_view};

@@ -15,7 +15,7 @@ const SKILL: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"
 const DRY: &str = r#"{"diagnostics":[{"rule":"x","severity":"error","message":"§","help":"§"}],"skill":"demo","revision":"r","tier":"workflow","inputs":{"a":"§"},"steps":[{"id":"a","type":"tool","wave":1,"verdict":"run","condition":"§","name":"§","args":{"b":"§"},"unknown":["§"],"effects":"once","confirm":"§","loop":{"var":"item","concurrency":1,"items":["§"]},"on_error":"fail","problems":["§"]}],"dry_run":true}"#;
 
 fn check<T: Mask + Serialize + DeserializeOwned>(document: &str) {
-    let secret = deft_workflow::placeholder("nonce", "mail");
+    let secret = crate::placeholder("nonce", "mail");
     let secret = serde_json::to_string(&secret).unwrap();
     let given = document.replace('§', secret.trim_matches('"'));
     let mut shape: T = serde_json::from_str(&given).unwrap();

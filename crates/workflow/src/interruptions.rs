@@ -2,11 +2,12 @@
 
 use deft_agent::EventKind;
 use deft_wire::interruption::{IdleTime, Interruption, InterruptionCause};
-use deft_workflow::Event;
 use jiff::Timestamp;
 
+use crate::event::Event;
+
 /// Returns the interruptions of a run, oldest first.
-pub(crate) fn interruptions(events: &[(Timestamp, Event)]) -> Vec<Interruption> {
+pub fn interruptions(events: &[(Timestamp, Event)]) -> Vec<Interruption> {
     let mut found = Vec::new();
     let mut ended = None;
     for (at, event) in events {
@@ -33,7 +34,7 @@ pub(crate) fn interruptions(events: &[(Timestamp, Event)]) -> Vec<Interruption> 
 
 /// Returns how long a run waited for people, and how long it was interrupted. An interruption while it waited
 /// for a person counts as waiting.
-pub(crate) fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
+pub fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
     let mut gaps = questions(events);
     let waited_ms = covered_ms(&mut gaps);
     let interrupted = interruptions(events).into_iter();
@@ -45,7 +46,7 @@ pub(crate) fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
 }
 
 /// Whether events of this kind affect the idle time; others need not be decoded for it.
-pub(crate) fn tells_idle_time(kind: &str) -> bool {
+pub fn tells_idle_time(kind: &str) -> bool {
     const KINDS: [&str; 6] = [
         "asked",
         "answered",

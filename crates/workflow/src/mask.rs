@@ -1,4 +1,4 @@
-//! Masking: secrets are replaced by their names in everything that leaves the engine.
+//! Masking: secrets are replaced by their names in every shape that leaves the engine.
 //!
 //! A placeholder can be in any text that comes from a skill, a person or a result. Names and ids made by deft
 //! have none.
@@ -9,18 +9,19 @@ use deft_wire::run::{
     CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
 };
 use deft_wire::skill::{StoredSkill, TriggerView};
-use deft_workflow::mask_value;
 use serde_json::Value;
 
+use crate::placeholder::{mask, mask_value};
+
 /// A value whose texts may contain placeholders of secrets.
-pub(crate) trait Mask {
+pub trait Mask {
     /// Replaces placeholders by the names of the secrets.
     fn mask(&mut self);
 }
 
 impl Mask for String {
     fn mask(&mut self) {
-        if let Some(masked) = deft_workflow::mask(self) {
+        if let Some(masked) = mask(self) {
             *self = masked;
         }
     }
