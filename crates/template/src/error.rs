@@ -31,13 +31,6 @@ impl SyntaxError {
     }
 }
 
-/// Moves a range into `text` and widens it to character boundaries.
-pub(crate) fn clamp(text: &str, span: &Range<usize>) -> Range<usize> {
-    let start = text.floor_char_boundary(span.start);
-    let end = text.ceil_char_boundary(span.end.max(start));
-    start..end
-}
-
 /// A sentence of the Python parser the way ours are written: lower case, no full stop.
 pub fn house_style(sentence: &str) -> String {
     let mut chars = sentence.chars();

@@ -4,10 +4,11 @@
 //! `else` in a row, nor chains such as `a.b.c` and `a + b + c`; even dropping such a tree would
 //! overflow. This counts what can make a tree higher, and does not look at its real shape.
 
+use deft_values::clamp;
 use minijinja::machinery::{Span, Token, Tokenizer};
 use minijinja::syntax::SyntaxConfig;
 
-use crate::error::{SyntaxError, clamp};
+use crate::error::SyntaxError;
 
 /// How many operators one tag may hold, and how many `elif`s one template.
 const MAX_OPERATORS: usize = 300;

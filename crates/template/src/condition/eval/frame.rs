@@ -3,12 +3,13 @@
 //! Frames live in one list and are named by their place in it, so that a generator that holds its own
 //! frame makes no cycle. A frame is dropped when nothing made in it can outlive it.
 
+use deft_values::ast::{Constant, Expr, ExprKind, Target};
+use deft_values::{Fault, Outcome};
+use deft_values::{Func, Kind, Text, Value};
+
 use super::Machine;
-use crate::ast::{Constant, Expr, ExprKind, Target};
 use crate::condition::names;
-use crate::fault::{Fault, Outcome};
 use crate::scope::{Lookup, Member};
-use crate::value::{Func, Kind, Text, Value};
 
 pub(super) struct Frame<'a> {
     vars: Vec<(&'a str, Value<'a>)>,

@@ -2,12 +2,13 @@
 //!
 //! It does not know macros of other templates, since there are none, nor `{% call %}`.
 
+use deft_values::args::Args;
+use deft_values::table::Table;
+use deft_values::{Dict, Text, Value};
+use deft_values::{Fault, Outcome};
+
 use super::node::{For, Macro, Node, NodeKind};
 use super::{Local, Renderer};
-use crate::fault::{Fault, Outcome};
-use crate::value::args::Args;
-use crate::value::table::Table;
-use crate::value::{Dict, Text, Value};
 
 /// Something that a template has defined and can call.
 #[derive(Clone, Copy)]

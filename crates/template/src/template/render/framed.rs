@@ -9,11 +9,12 @@
 
 use std::cell::Cell;
 
+use deft_values::Outcome;
+use deft_values::{Value, show};
+
 use super::Renderer;
 use super::node::{Node, NodeKind, Program};
-use crate::fault::Outcome;
 use crate::scope::{Scope, Slots};
-use crate::value::{Value, show};
 
 /// Puts a text into a frame; the first argument says where it comes from.
 type Frame<'a> = &'a dyn Fn(&str, &str) -> String;

@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
+use deft_values::ast::{BinaryOp, CompareOp};
 use minijinja::machinery::{Span, ast};
 use minijinja::value::ValueKind;
 
 use super::node::{Apply, Arg, Branches, Const, For, Macro, Node, NodeKind, Program, Slice, Stmt};
-use crate::ast::{BinaryOp, CompareOp};
 
 /// The program of a template.
 pub(crate) fn lower(root: &ast::Stmt<'_>) -> Program {

@@ -5,14 +5,18 @@
 use super::{Text, Value};
 use crate::fault::{Fault, Outcome};
 
+/// The arguments of a call.
 #[derive(Clone, Default)]
-pub(crate) struct Args<'a> {
-    pub(crate) positional: Vec<Value<'a>>,
-    pub(crate) named: Vec<(Text<'a>, Value<'a>)>,
+pub struct Args<'a> {
+    /// The arguments without names, in order.
+    pub positional: Vec<Value<'a>>,
+    /// The arguments with names, in order.
+    pub named: Vec<(Text<'a>, Value<'a>)>,
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn from_positional(positional: Vec<Value<'a>>) -> Self {
+    /// Returns arguments without names.
+    pub fn from_positional(positional: Vec<Value<'a>>) -> Self {
         Args {
             positional,
             named: Vec::new(),
@@ -20,7 +24,7 @@ impl<'a> Args<'a> {
     }
 
     /// Binds arguments to parameters; a parameter that begins with `/` has no name.
-    pub(crate) fn bind<const N: usize>(
+    pub fn bind<const N: usize>(
         self,
         function: &str,
         params: [&str; N],
@@ -52,23 +56,24 @@ impl<'a> Args<'a> {
     }
 
     /// The only argument.
-    pub(crate) fn one(self, function: &str) -> Outcome<Value<'a>> {
+    pub fn one(self, function: &str) -> Outcome<Value<'a>> {
         let [value] = self.bind(function, ["/"], 1)?;
         value.ok_or_else(|| missing(function, "", 0))
     }
 
-    pub(crate) fn none(self, function: &str) -> Outcome<()> {
+    /// Fails if there is an argument.
+    pub fn none(self, function: &str) -> Outcome<()> {
         self.bind::<0>(function, [], 0).map(|_| ())
     }
 
     /// Takes a named argument out.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value<'a>> {
+    pub fn take(&mut self, name: &str) -> Option<Value<'a>> {
         let at = self.named.iter().position(|(found, _)| &**found == name)?;
         Some(self.named.swap_remove(at).1)
     }
 
     /// Fails if a named argument is left.
-    pub(crate) fn unnamed(self, function: &str) -> Outcome<Vec<Value<'a>>> {
+    pub fn unnamed(self, function: &str) -> Outcome<Vec<Value<'a>>> {
         match self.named.first() {
             Some((name, _)) => Err(unexpected(function, name)),
             None => Ok(self.positional),
@@ -104,7 +109,7 @@ fn unexpected(function: &str, name: &str) -> Fault {
 }
 
 /// An argument that must be an integer.
-pub(crate) fn int(value: &Value<'_>) -> Outcome<i128> {
+pub fn int(value: &Value<'_>) -> Outcome<i128> {
     match value {
         Value::Int(int) => Ok(*int),
         Value::Bool(flag) => Ok(i128::from(*flag)),
@@ -119,14 +124,14 @@ pub(crate) fn int(value: &Value<'_>) -> Outcome<i128> {
 }
 
 /// An argument that must be an integer of ordinary size; larger ones are cut off.
-pub(crate) fn size(value: &Value<'_>) -> Outcome<i64> {
+pub fn size(value: &Value<'_>) -> Outcome<i64> {
     let int = int(value)?;
     let cut_off = if int < 0 { -i64::MAX } else { i64::MAX };
     Ok(i64::try_from(int).unwrap_or(cut_off).max(-i64::MAX))
 }
 
 /// An argument that must be text.
-pub(crate) fn text<'v, 'a>(value: &'v Value<'a>, what: &str) -> Outcome<&'v Text<'a>> {
+pub fn text<'v, 'a>(value: &'v Value<'a>, what: &str) -> Outcome<&'v Text<'a>> {
     match value {
         Value::Str(text) => Ok(text),
         _ => {

@@ -4,8 +4,6 @@
 
 use std::ops::Range;
 
-use crate::error::clamp;
-
 /// An error of rendering or evaluation; `span` is a byte range in the text that was parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -40,7 +38,7 @@ pub enum EvalKind {
 
 /// An error before its place is known; the innermost expression puts its span on it.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault(Box<Parts>);
+pub struct Fault(Box<Parts>);
 
 #[derive(Clone, Debug)]
 struct Parts {
@@ -51,7 +49,7 @@ struct Parts {
 }
 
 /// The result of anything that can fail while evaluating.
-pub(crate) type Outcome<T> = Result<T, Fault>;
+pub type Outcome<T> = Result<T, Fault>;
 
 impl Fault {
     fn new(kind: EvalKind, message: impl Into<String>) -> Self {
@@ -65,54 +63,60 @@ impl Fault {
 
     /// What Python calls a `TypeError` or an `AttributeError`.
     #[cold]
-    pub(crate) fn type_error(message: impl Into<String>) -> Self {
+    pub fn type_error(message: impl Into<String>) -> Self {
         Self::new(EvalKind::Type, message)
     }
 
     /// What Python calls a `ValueError`, `KeyError`, `ZeroDivisionError`, …
     #[cold]
-    pub(crate) fn other(message: impl Into<String>) -> Self {
+    pub fn other(message: impl Into<String>) -> Self {
         Self::new(EvalKind::Other, message)
     }
 
+    /// A budget is used up, or a result is too large.
     #[cold]
-    pub(crate) fn limit(message: impl Into<String>) -> Self {
+    pub fn limit(message: impl Into<String>) -> Self {
         Self::new(EvalKind::Limit, message)
     }
 
     /// Something that is right in Python and that only a full Python can do.
     #[cold]
-    pub(crate) fn unsupported(what: impl AsRef<str>) -> Self {
+    pub fn unsupported(what: impl AsRef<str>) -> Self {
         Self::new(
             EvalKind::Unsupported,
             format!("{} is not supported here", what.as_ref()),
         )
     }
 
+    /// A value that does not exist is needed.
     #[cold]
-    pub(crate) fn undefined(name: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn undefined(name: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(EvalKind::Undefined { name: name.into() }, message)
     }
 
+    /// A secret is changed or looked into.
     #[cold]
-    pub(crate) fn secret() -> Self {
+    pub fn secret() -> Self {
         Self::type_error("a secret cannot be changed or looked into")
             .with_hint("pass it on as it is")
     }
 
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    /// Adds the remedy.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
     /// Puts a place on the error, unless it has one.
-    pub(crate) fn with_span(mut self, span: &Range<usize>) -> Self {
+    #[must_use]
+    pub fn with_span(mut self, span: &Range<usize>) -> Self {
         self.0.span.get_or_insert_with(|| span.clone());
         self
     }
 
     /// The error for the caller, with its place inside `source`.
-    pub(crate) fn finish(self, source: &str) -> EvalError {
+    pub fn finish(self, source: &str) -> EvalError {
         let parts = *self.0;
         EvalError {
             message: parts.message,
@@ -121,4 +125,11 @@ impl Fault {
             kind: parts.kind,
         }
     }
+}
+
+/// Moves a range into `text` and widens it to character boundaries.
+pub fn clamp(text: &str, span: &Range<usize>) -> Range<usize> {
+    let start = text.floor_char_boundary(span.start);
+    let end = text.ceil_char_boundary(span.end.max(start));
+    start..end
 }

@@ -6,7 +6,8 @@ use super::number::{Number, integral, too_big};
 use super::{Value, float, number, show, text};
 use crate::fault::{Fault, Outcome};
 
-pub(crate) fn truncated<'a>(number: f64) -> Outcome<Value<'a>> {
+/// `int(number)` of a float.
+pub fn truncated<'a>(number: f64) -> Outcome<Value<'a>> {
     if number.is_nan() {
         return Err(Fault::other("cannot convert float NaN to integer"));
     }
@@ -17,7 +18,7 @@ pub(crate) fn truncated<'a>(number: f64) -> Outcome<Value<'a>> {
 }
 
 /// `int(text, base)`.
-pub(crate) fn parse_int<'a>(source: &str, base: i64) -> Outcome<Value<'a>> {
+pub fn parse_int<'a>(source: &str, base: i64) -> Outcome<Value<'a>> {
     if base != 0 && !(2..=36).contains(&base) {
         return Err(Fault::other("int() base must be >= 2 and <= 36, or 0"));
     }
@@ -71,7 +72,7 @@ fn radix(digits: &str, base: i64) -> Option<(u32, &str)> {
 }
 
 /// `abs(value)`.
-pub(crate) fn absolute<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
+pub fn absolute<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     match Number::from_value(value) {
         Some(Number::Int(int)) => int
             .checked_abs()
@@ -89,7 +90,7 @@ pub(crate) fn absolute<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 }
 
 /// `round(value, digits)`.
-pub(crate) fn round<'a>(value: &Value<'a>, digits: Option<i64>) -> Outcome<Value<'a>> {
+pub fn round<'a>(value: &Value<'a>, digits: Option<i64>) -> Outcome<Value<'a>> {
     match (Number::from_value(value), digits) {
         (Some(Number::Int(int)), None | Some(0..)) => Ok(Value::Int(int)),
         (Some(Number::Int(int)), Some(digits)) => round_int(int, digits),

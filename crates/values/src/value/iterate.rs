@@ -12,33 +12,44 @@ use super::{Kind, Seq, Text, Value};
 use crate::ast::{Clause, Expr};
 use crate::fault::{Fault, Outcome};
 
-pub(crate) type Handle<'a> = Rc<RefCell<Stream<'a>>>;
+/// An iterator that several values share.
+pub type Handle<'a> = Rc<RefCell<Stream<'a>>>;
 
 /// An iterator.
-pub(crate) enum Stream<'a> {
+pub enum Stream<'a> {
     /// The items of a container from a place on; the kind is what `type` says.
     Items(Kind, Value<'a>, usize),
     /// The characters of a text from a byte on.
     Chars(Text<'a>, usize),
+    /// `map(function, *iterators)`, with the number of levels in it.
     Map(Value<'a>, Vec<Handle<'a>>, u16),
+    /// `filter(function, iterator)`, with the number of levels in it.
     Filter(Value<'a>, Handle<'a>, u16),
+    /// `zip(*iterators)`, whether it is strict, and the number of levels in it.
     Zip(Vec<Handle<'a>>, bool, u16),
+    /// `enumerate(iterator, next)`, with the number of levels in it.
     Enumerate(Handle<'a>, i128, u16),
+    /// A generator expression.
     Generator(Generator<'a>),
 }
 
 /// A generator expression that may have begun.
-pub(crate) struct Generator<'a> {
-    pub(crate) element: &'a Expr,
-    pub(crate) clauses: &'a [Clause],
-    pub(crate) frame: usize,
+pub struct Generator<'a> {
+    /// The expression of an item.
+    pub element: &'a Expr,
+    /// Its `for` clauses, outermost first.
+    pub clauses: &'a [Clause],
+    /// The frame of the evaluator that has its names.
+    pub frame: usize,
     /// One iterator for every `for` that has begun, outermost first; empty at the end.
-    pub(crate) levels: Vec<Handle<'a>>,
-    pub(crate) depth: u16,
+    pub levels: Vec<Handle<'a>>,
+    /// The number of levels of containers in it.
+    pub depth: u16,
 }
 
 impl<'a> Stream<'a> {
-    pub(crate) fn kind(&self) -> Kind {
+    /// Returns the type.
+    pub fn kind(&self) -> Kind {
         match self {
             Stream::Items(kind, ..) => *kind,
             Stream::Chars(..) => Kind::Iterator,
@@ -50,7 +61,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    pub(crate) fn depth(&self) -> u16 {
+    /// The number of levels of containers in it.
+    pub fn depth(&self) -> u16 {
         match self {
             Stream::Items(_, value, _) => value.depth() + 1,
             Stream::Chars(..) => 1,
@@ -62,13 +74,14 @@ impl<'a> Stream<'a> {
         }
     }
 
-    pub(crate) fn handle(self) -> Handle<'a> {
+    /// Returns the iterator in a form that values can share.
+    pub fn handle(self) -> Handle<'a> {
         Rc::new(RefCell::new(self))
     }
 }
 
 /// The iterator over a value, or the value itself if it is one.
-pub(crate) fn open<'a>(value: &Value<'a>) -> Outcome<Handle<'a>> {
+pub fn open<'a>(value: &Value<'a>) -> Outcome<Handle<'a>> {
     Ok(match value {
         Value::Iter(handle) => Rc::clone(handle),
         Value::Str(text) => Stream::Chars(text.clone(), 0).handle(),
@@ -92,7 +105,7 @@ pub(crate) fn not_iterable(value: &Value<'_>) -> Fault {
 }
 
 /// The item of a container at a place.
-pub(crate) fn item<'a>(value: &Value<'a>, at: usize) -> Option<Value<'a>> {
+pub fn item<'a>(value: &Value<'a>, at: usize) -> Option<Value<'a>> {
     match value {
         Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.get(at),
         Value::Set(set) => set.items.get(at).cloned(),
@@ -104,7 +117,7 @@ pub(crate) fn item<'a>(value: &Value<'a>, at: usize) -> Option<Value<'a>> {
 }
 
 /// All items of what is no iterator.
-pub(crate) fn items<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
+pub fn items<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
     let len = match value {
         Value::Str(text) => text.len(),
         _ => length(value).map_err(|_| not_iterable(value))?,
@@ -127,7 +140,7 @@ fn chars<'a>(text: &Text<'a>) -> Vec<Value<'a>> {
 }
 
 /// `len(value)`.
-pub(crate) fn length(value: &Value<'_>) -> Outcome<usize> {
+pub fn length(value: &Value<'_>) -> Outcome<usize> {
     Ok(match value {
         Value::Str(text) => super::text::char_len(text),
         Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.len(),

@@ -11,7 +11,7 @@ use crate::fault::{Fault, Outcome};
 impl<'a> Value<'a> {
     /// Looks at JSON as a value, without copying.
     #[inline]
-    pub(crate) fn from_json(json: &'a Json) -> Self {
+    pub fn from_json(json: &'a Json) -> Self {
         match json {
             Json::Null => Value::None,
             Json::Bool(value) => Value::Bool(*value),
@@ -23,7 +23,7 @@ impl<'a> Value<'a> {
     }
 
     /// The value as JSON; the secrets in it become their placeholders.
-    pub(crate) fn to_json(&self) -> Outcome<Json> {
+    pub fn to_json(&self) -> Outcome<Json> {
         match self {
             // A value as it came in is no larger than it was.
             Value::List(Seq::Json(items)) => Ok(Json::Array(items.to_vec())),
@@ -33,7 +33,7 @@ impl<'a> Value<'a> {
     }
 
     /// The value as JSON, or an error if there is a secret in it.
-    pub(crate) fn to_open_json(&self) -> Outcome<Json> {
+    pub fn to_open_json(&self) -> Outcome<Json> {
         Writer {
             open: true,
             ..Writer::default()

@@ -7,8 +7,10 @@ use std::rc::Rc;
 
 /// A string that is cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) enum Text<'a> {
+pub enum Text<'a> {
+    /// Borrowed text.
     Ref(&'a str),
+    /// Text that an evaluation made.
     Own(Rc<str>),
 }
 
@@ -39,7 +41,8 @@ impl std::hash::Hash for Text<'_> {
 
 impl<'a> Text<'a> {
     /// A part of it by bytes; borrowed text stays borrowed.
-    pub(crate) fn cut(&self, range: std::ops::Range<usize>) -> Text<'a> {
+    #[must_use]
+    pub fn cut(&self, range: std::ops::Range<usize>) -> Text<'a> {
         match self {
             Text::Ref(text) => Text::Ref(&text[range]),
             Text::Own(text) if range.len() == text.len() => Text::Own(Rc::clone(text)),
@@ -49,12 +52,12 @@ impl<'a> Text<'a> {
 }
 
 /// White space as Python's `str` has it: Unicode's, and four control characters.
-pub(crate) fn is_space(c: char) -> bool {
+pub fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
 }
 
 /// How many characters a text has.
-pub(crate) fn char_len(text: &str) -> usize {
+pub fn char_len(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
     } else {
@@ -63,7 +66,7 @@ pub(crate) fn char_len(text: &str) -> usize {
 }
 
 /// The byte at which the character `at` begins, or the end of the text.
-pub(crate) fn byte_of(text: &str, at: usize) -> usize {
+pub fn byte_of(text: &str, at: usize) -> usize {
     if let Some(head) = text.as_bytes().get(..at)
         && head.is_ascii()
     {

@@ -4,7 +4,8 @@
 
 use super::{DEEPEST, Kind, Value};
 
-pub(crate) enum Func<'a> {
+/// A function or method that can be called.
+pub enum Func<'a> {
     /// A builtin that is no type.
     Builtin(&'static str),
     /// `"a".lower`, not called yet.
@@ -14,14 +15,16 @@ pub(crate) enum Func<'a> {
 }
 
 impl Func<'_> {
-    pub(crate) fn kind(&self) -> Kind {
+    /// Returns the type.
+    pub fn kind(&self) -> Kind {
         match self {
             Func::Builtin(_) | Func::Bound(..) => Kind::Builtin,
             Func::Unbound(..) => Kind::Method,
         }
     }
 
-    pub(crate) fn depth(&self) -> u16 {
+    /// The number of levels of containers in it.
+    pub fn depth(&self) -> u16 {
         let inner = match self {
             Func::Bound(receiver, _) => receiver.depth(),
             Func::Builtin(_) | Func::Unbound(..) => 0,

@@ -9,13 +9,16 @@ use crate::fault::{Fault, Outcome};
 
 /// A number that takes part in arithmetic; truth values are integers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
+pub enum Number {
+    /// An integer.
     Int(i128),
+    /// A floating-point number.
     Float(f64),
 }
 
 impl Number {
-    pub(crate) fn from_value(value: &Value<'_>) -> Option<Self> {
+    /// Returns the number in a value; `None` for other types.
+    pub fn from_value(value: &Value<'_>) -> Option<Self> {
         match value {
             Value::Bool(flag) => Some(Number::Int(i128::from(*flag))),
             Value::Int(int) => Some(Number::Int(*int)),
@@ -24,11 +27,12 @@ impl Number {
         }
     }
 
+    /// Converts to the nearest float.
     #[expect(
         clippy::cast_precision_loss,
         reason = "Python rounds to the nearest float as well"
     )]
-    pub(crate) fn to_float(self) -> f64 {
+    pub fn to_float(self) -> f64 {
         match self {
             Number::Int(int) => int as f64,
             Number::Float(float) => float,
@@ -41,13 +45,14 @@ impl Number {
     clippy::cast_possible_truncation,
     reason = "the range is checked before"
 )]
-pub(crate) fn integral(float: f64) -> Option<i128> {
+pub fn integral(float: f64) -> Option<i128> {
     const LIMIT: f64 = 1.0e38;
     (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i128)
 }
 
+/// The error for an integer of more than 128 bits.
 #[cold]
-pub(crate) fn too_big() -> Fault {
+pub fn too_big() -> Fault {
     Fault::unsupported("an integer beyond 128 bits")
 }
 

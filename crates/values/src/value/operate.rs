@@ -10,7 +10,7 @@ use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 
 /// `a op b`.
-pub(crate) fn binary<'a>(
+pub fn binary<'a>(
     op: BinaryOp,
     a: &Value<'a>,
     b: &Value<'a>,
@@ -261,7 +261,7 @@ fn sign(op: BinaryOp) -> &'static str {
 }
 
 /// `-a`.
-pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
+pub fn negate<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     match Number::from_value(value) {
         Some(Number::Int(int)) => int
             .checked_neg()
@@ -273,7 +273,7 @@ pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 }
 
 /// `+a`.
-pub(crate) fn plus<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
+pub fn plus<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     match Number::from_value(value) {
         Some(Number::Int(int)) => Ok(Value::Int(int)),
         Some(Number::Float(float)) => Ok(Value::Float(float)),
@@ -282,7 +282,7 @@ pub(crate) fn plus<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 }
 
 /// `~a`.
-pub(crate) fn invert<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
+pub fn invert<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     match Number::from_value(value) {
         Some(Number::Int(int)) => Ok(Value::Int(!int)),
         _ => Err(bad_operand("~", value)),
@@ -299,7 +299,7 @@ fn bad_operand(sign: &str, value: &Value<'_>) -> Fault {
 }
 
 /// Joins texts with a separator between them.
-pub(crate) fn join(separator: &str, parts: &[Text<'_>], budget: &Budget) -> Outcome<String> {
+pub fn join(separator: &str, parts: &[Text<'_>], budget: &Budget) -> Outcome<String> {
     let texts: usize = parts.iter().map(|part| part.len()).sum();
     let gaps = separator
         .len()

@@ -72,7 +72,7 @@ pub(crate) fn scientific(digits: &str, exponent: i32, letter: char) -> String {
 }
 
 /// `float(text)`; what Python does not take is `None`.
-pub(crate) fn parse(text: &str) -> Option<f64> {
+pub fn parse(text: &str) -> Option<f64> {
     let text = text.trim_matches(super::text::is_space);
     let text = without_underscores(text)?;
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(&text);

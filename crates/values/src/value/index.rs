@@ -24,11 +24,7 @@ pub(crate) fn range_at<'a>(start: i64, step: i64, at: usize) -> Value<'a> {
 }
 
 /// `value[index]`.
-pub(crate) fn item<'a>(
-    value: &Value<'a>,
-    index: &Value<'a>,
-    budget: &Budget,
-) -> Outcome<Value<'a>> {
+pub fn item<'a>(value: &Value<'a>, index: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     value.usable()?;
     index.usable()?;
     match value {
@@ -103,18 +99,17 @@ fn character<'a>(text: &Text<'a>, index: &Value<'a>, budget: &Budget) -> Outcome
 
 /// The bounds of a slice as they are written.
 #[derive(Clone, Default)]
-pub(crate) struct Bounds<'a> {
-    pub(crate) start: Option<Value<'a>>,
-    pub(crate) end: Option<Value<'a>>,
-    pub(crate) step: Option<Value<'a>>,
+pub struct Bounds<'a> {
+    /// The first place; the beginning if it is missing.
+    pub start: Option<Value<'a>>,
+    /// The place behind the last; the end if it is missing.
+    pub end: Option<Value<'a>>,
+    /// The distance between places; 1 if it is missing.
+    pub step: Option<Value<'a>>,
 }
 
 /// `value[start:end:step]`.
-pub(crate) fn slice<'a>(
-    value: &Value<'a>,
-    bounds: &Bounds<'a>,
-    budget: &Budget,
-) -> Outcome<Value<'a>> {
+pub fn slice<'a>(value: &Value<'a>, bounds: &Bounds<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     value.usable()?;
     let bound = |value: &Option<Value<'a>>| match value {
         None | Some(Value::None) => Ok(None),

@@ -7,13 +7,16 @@ use std::rc::Rc;
 use super::{Value, deeper};
 use crate::fault::Outcome;
 
+/// The items of a list or tuple.
 #[derive(Clone)]
-pub(crate) enum Seq<'a> {
+pub enum Seq<'a> {
+    /// Items of JSON.
     Json(&'a [serde_json::Value]),
+    /// Items that an evaluation made.
     Own(Rc<Items<'a>>),
 }
 
-pub(crate) struct Items<'a> {
+pub struct Items<'a> {
     items: Vec<Value<'a>>,
     depth: u16,
 }
@@ -24,36 +27,42 @@ impl<'a> Seq<'a> {
         Ok(Seq::Own(Rc::new(Items { items, depth })))
     }
 
-    pub(crate) fn depth(&self) -> u16 {
+    /// The number of levels of containers, itself included.
+    pub fn depth(&self) -> u16 {
         match self {
             Seq::Json(_) => 1,
             Seq::Own(own) => own.depth,
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of items.
+    pub fn len(&self) -> usize {
         match self {
             Seq::Json(items) => items.len(),
             Seq::Own(own) => own.items.len(),
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether it has no items.
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub(crate) fn get(&self, at: usize) -> Option<Value<'a>> {
+    /// Returns the item at a place.
+    pub fn get(&self, at: usize) -> Option<Value<'a>> {
         match self {
             Seq::Json(items) => items.get(at).map(Value::from_json),
             Seq::Own(own) => own.items.get(at).cloned(),
         }
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Value<'a>> + '_ {
+    /// The items in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Value<'a>> + '_ {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    pub(crate) fn to_vec(&self) -> Vec<Value<'a>> {
+    /// Returns all items.
+    pub fn to_vec(&self) -> Vec<Value<'a>> {
         self.iter().collect()
     }
 

@@ -9,7 +9,7 @@ use super::{Seq, Value, args, format as formats, show};
 use crate::fault::{Fault, Outcome};
 
 /// `text % values`.
-pub(crate) fn format(text: &str, values: &Value<'_>, budget: &Budget) -> Outcome<String> {
+pub fn format(text: &str, values: &Value<'_>, budget: &Budget) -> Outcome<String> {
     let positional = match values {
         Value::Tuple(seq) => seq.clone(),
         single => Seq::own(vec![single.clone()])?,

@@ -73,7 +73,7 @@ fn methods_of(kind: Kind) -> &'static [&'static str] {
 }
 
 /// The method of a type by name; `int` got `is_integer` only after Python 3.11.
-pub(crate) fn find(kind: Kind, name: &str) -> Option<&'static str> {
+pub fn find(kind: Kind, name: &str) -> Option<&'static str> {
     let methods = methods_of(kind);
     let found = methods.iter().find(|method| **method == name)?;
     let later = matches!(kind, Kind::Int | Kind::Bool) && name == "is_integer";
@@ -81,7 +81,7 @@ pub(crate) fn find(kind: Kind, name: &str) -> Option<&'static str> {
 }
 
 /// Calls a method of which [`find`] knows.
-pub(crate) fn call<'a>(
+pub fn call<'a>(
     receiver: &Value<'a>,
     name: &str,
     args: Args<'a>,

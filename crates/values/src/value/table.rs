@@ -12,7 +12,7 @@ use crate::fault::{Fault, Outcome};
 
 /// A value as a key.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Key<'a> {
+enum Key<'a> {
     None,
     Ellipsis,
     Int(i128),
@@ -26,7 +26,7 @@ pub(crate) enum Key<'a> {
 const MOST_PARTS: usize = 1_000;
 
 impl<'a> Key<'a> {
-    pub(crate) fn new(value: &Value<'a>) -> Outcome<Self> {
+    fn new(value: &Value<'a>) -> Outcome<Self> {
         Self::counted(value, &mut 0)
     }
 
@@ -71,21 +71,24 @@ fn unhashable(value: &Value<'_>) -> Fault {
 
 /// A mapping.
 #[derive(Clone)]
-pub(crate) enum Dict<'a> {
+pub enum Dict<'a> {
+    /// A mapping of JSON.
     Json(&'a serde_json::Map<String, serde_json::Value>),
+    /// A mapping that an evaluation made.
     Own(Rc<Table<'a>>),
 }
 
 /// A mapping of our own.
 #[derive(Default)]
-pub(crate) struct Table<'a> {
+pub struct Table<'a> {
     entries: Vec<(Value<'a>, Value<'a>)>,
     index: HashMap<Key<'a>, usize>,
     depth: u16,
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> Outcome<()> {
+    /// Sets the value of a key.
+    pub fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> Outcome<()> {
         let hashed = Key::new(&key)?;
         let depth = deeper([self.depth.saturating_sub(1), key.depth(), value.depth()].into_iter())?;
         self.depth = depth;
@@ -99,29 +102,34 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    pub(crate) fn get(&self, key: &Value<'a>) -> Outcome<Option<Value<'a>>> {
+    /// Returns the value of a key.
+    pub fn get(&self, key: &Value<'a>) -> Outcome<Option<Value<'a>>> {
         let at = self.index.get(&Key::new(key)?);
         Ok(at.map(|at| self.entries[*at].1.clone()))
     }
 
-    pub(crate) fn finish(self) -> Value<'a> {
+    /// Returns the mapping as a value.
+    pub fn finish(self) -> Value<'a> {
         Value::Dict(Dict::Own(Rc::new(self)))
     }
 }
 
 impl<'a> Dict<'a> {
-    pub(crate) fn len(&self) -> usize {
+    /// The number of entries.
+    pub fn len(&self) -> usize {
         match self {
             Dict::Json(map) => map.len(),
             Dict::Own(table) => table.entries.len(),
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether it has no entries.
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub(crate) fn depth(&self) -> u16 {
+    /// The number of levels of containers, itself included.
+    pub fn depth(&self) -> u16 {
         match self {
             Dict::Json(_) => 1,
             Dict::Own(table) => table.depth.max(1),
@@ -129,7 +137,7 @@ impl<'a> Dict<'a> {
     }
 
     /// The value of a key that is text.
-    pub(crate) fn field(&self, name: &str) -> Option<Value<'a>> {
+    pub fn field(&self, name: &str) -> Option<Value<'a>> {
         match self {
             Dict::Json(map) => map.get(name).map(Value::from_json),
             Dict::Own(table) => {
@@ -139,7 +147,8 @@ impl<'a> Dict<'a> {
         }
     }
 
-    pub(crate) fn get(&self, key: &Value<'a>) -> Outcome<Option<Value<'a>>> {
+    /// Returns the value of a key; an error if the key cannot be one.
+    pub fn get(&self, key: &Value<'a>) -> Outcome<Option<Value<'a>>> {
         match (self, key) {
             (Dict::Json(map), Value::Str(name)) => Ok(map.get(&**name).map(Value::from_json)),
             (Dict::Json(_), _) => Key::new(key).map(|_| None),
@@ -147,7 +156,8 @@ impl<'a> Dict<'a> {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (Value<'a>, Value<'a>)> + '_ {
+    /// The entries in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Value<'a>, Value<'a>)> + '_ {
         let (json, own) = match self {
             Dict::Json(map) => (Some(map.iter()), None),
             Dict::Own(table) => (None, Some(table.entries.iter().cloned())),
@@ -157,11 +167,13 @@ impl<'a> Dict<'a> {
             .chain(own.into_iter().flatten())
     }
 
-    pub(crate) fn keys(&self) -> impl DoubleEndedIterator<Item = Value<'a>> + '_ {
+    /// The keys in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = Value<'a>> + '_ {
         self.iter().map(|(key, _)| key)
     }
 
-    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = Value<'a>> + '_ {
+    /// The values in order.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = Value<'a>> + '_ {
         self.iter().map(|(_, value)| value)
     }
 
@@ -176,14 +188,17 @@ impl<'a> Dict<'a> {
 
 /// A set.
 #[derive(Default)]
-pub(crate) struct Set<'a> {
-    pub(crate) items: Vec<Value<'a>>,
+pub struct Set<'a> {
+    /// The items in order.
+    pub items: Vec<Value<'a>>,
     index: HashMap<Key<'a>, usize>,
-    pub(crate) depth: u16,
+    /// The number of levels of containers, itself included.
+    pub depth: u16,
 }
 
 impl<'a> Set<'a> {
-    pub(crate) fn insert(&mut self, item: Value<'a>) -> Outcome<()> {
+    /// Adds an item, unless the set has it.
+    pub fn insert(&mut self, item: Value<'a>) -> Outcome<()> {
         let key = Key::new(&item)?;
         if !self.index.contains_key(&key) {
             self.depth = deeper([self.depth.saturating_sub(1), item.depth()].into_iter())?;
@@ -193,11 +208,13 @@ impl<'a> Set<'a> {
         Ok(())
     }
 
-    pub(crate) fn contains(&self, item: &Value<'a>) -> Outcome<bool> {
+    /// Whether the set has an item.
+    pub fn contains(&self, item: &Value<'a>) -> Outcome<bool> {
         Ok(self.index.contains_key(&Key::new(item)?))
     }
 
-    pub(crate) fn collect(items: impl IntoIterator<Item = Value<'a>>) -> Outcome<Self> {
+    /// Returns the set of some items.
+    pub fn collect(items: impl IntoIterator<Item = Value<'a>>) -> Outcome<Self> {
         let mut set = Set::default();
         for item in items {
             set.insert(item)?;
@@ -205,7 +222,8 @@ impl<'a> Set<'a> {
         Ok(set)
     }
 
-    pub(crate) fn finish(self) -> Value<'a> {
+    /// Returns the set as a value.
+    pub fn finish(self) -> Value<'a> {
         Value::Set(Rc::new(self))
     }
 }

@@ -189,7 +189,7 @@ fn item<'a, 't>(
 }
 
 /// The value after `!r`, `!s` or `!a`.
-pub(crate) fn converted<'a>(
+pub fn converted<'a>(
     value: Value<'a>,
     conversion: Option<&str>,
     budget: &Budget,
@@ -208,7 +208,7 @@ pub(crate) fn converted<'a>(
 }
 
 /// `ascii(value)`.
-pub(crate) fn ascii(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
+pub fn ascii(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
     let shown = show::to_repr(value, budget)?;
     if shown.is_ascii() {
         return Ok(shown);

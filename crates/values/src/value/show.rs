@@ -11,21 +11,21 @@ use crate::fault::{Fault, Outcome};
 const DEEPEST: usize = 250;
 
 /// `str(value)`, as text of its own.
-pub(crate) fn to_str(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
+pub fn to_str(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
     let mut out = String::new();
     write_str(&mut out, value, budget)?;
     Ok(out)
 }
 
 /// `repr(value)`.
-pub(crate) fn to_repr(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
+pub fn to_repr(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
     let mut out = String::new();
     write_repr(&mut out, value, budget)?;
     Ok(out)
 }
 
 /// Appends `str(value)`.
-pub(crate) fn write_str(out: &mut String, value: &Value<'_>, budget: &Budget) -> Outcome<()> {
+pub fn write_str(out: &mut String, value: &Value<'_>, budget: &Budget) -> Outcome<()> {
     match value {
         Value::Str(text) => {
             budget.make(text.len())?;
@@ -153,7 +153,7 @@ impl Writer<'_> {
 }
 
 /// Appends a string literal; with `ascii` set, other characters are escaped as well.
-pub(crate) fn quote(out: &mut String, text: &str, ascii: bool) {
+pub fn quote(out: &mut String, text: &str, ascii: bool) {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
     } else {

@@ -4,61 +4,75 @@
 //! Everything is immutable: methods that change their object are not offered. Nothing in here
 //! walks a syntax tree or knows where a value comes from.
 
-pub(crate) mod args;
-pub(crate) mod budget;
-pub(crate) mod compare;
-pub(crate) mod convert;
-pub(crate) mod float;
-pub(crate) mod format;
-pub(crate) mod func;
-pub(crate) mod index;
-pub(crate) mod iterate;
-pub(crate) mod json;
-pub(crate) mod kind;
-pub(crate) mod methods;
-pub(crate) mod number;
-pub(crate) mod operate;
-pub(crate) mod percent;
-pub(crate) mod seq;
-pub(crate) mod show;
-pub(crate) mod sort;
-pub(crate) mod spec;
-pub(crate) mod table;
-pub(crate) mod text;
+pub mod args;
+pub mod budget;
+pub mod compare;
+pub mod convert;
+pub mod float;
+pub mod format;
+mod func;
+pub mod index;
+pub mod iterate;
+mod json;
+mod kind;
+pub mod methods;
+pub mod number;
+pub mod operate;
+pub mod percent;
+mod seq;
+pub mod show;
+pub mod sort;
+pub mod spec;
+pub mod table;
+pub mod text;
 
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
 use crate::fault::{Fault, Outcome};
-pub(crate) use func::Func;
-pub(crate) use iterate::Stream;
-pub(crate) use kind::Kind;
-pub(crate) use seq::Seq;
-pub(crate) use table::{Dict, Set};
-pub(crate) use text::Text;
+pub use func::Func;
+use iterate::Stream;
+pub use kind::Kind;
+pub use seq::Seq;
+pub use table::Dict;
+use table::Set;
+pub use text::Text;
 
 /// A value while something is evaluated.
 #[derive(Clone)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
     /// A value that is missing; only templates have it.
     Undefined(Rc<MissingValue>),
+    /// `None`.
     None,
+    /// `...`.
     Ellipsis,
+    /// A truth value.
     Bool(bool),
+    /// An integer.
     Int(i128),
+    /// A floating-point number.
     Float(f64),
+    /// A text.
     Str(Text<'a>),
+    /// A list.
     List(Seq<'a>),
+    /// A tuple.
     Tuple(Seq<'a>),
+    /// A mapping.
     Dict(Dict<'a>),
+    /// A set.
     Set(Rc<Set<'a>>),
     /// `range(start, stop, step)`; the step is never zero.
     Range(i64, i64, i64),
     /// What `.keys()`, `.values()` and `.items()` give, by kind.
     View(Kind, Seq<'a>),
+    /// A type, such as `str`.
     Type(Kind),
+    /// A function or method.
     Func(Rc<Func<'a>>),
+    /// An iterator.
     Iter(Rc<RefCell<Stream<'a>>>),
     /// The name `secrets`.
     Secrets,
@@ -68,16 +82,18 @@ pub(crate) enum Value<'a> {
 
 /// Why a value is missing, and where that was found.
 #[derive(Debug)]
-pub(crate) struct MissingValue {
+pub struct MissingValue {
     /// The name or path.
-    pub(crate) path: String,
-    pub(crate) why: MissingReason,
+    pub path: String,
+    /// Why it is missing.
+    pub why: MissingReason,
     /// Where it was found; what a filter looked up has no place of its own.
-    pub(crate) span: Option<Range<usize>>,
+    pub span: Option<Range<usize>>,
 }
 
+/// Why a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MissingReason {
+pub enum MissingReason {
     /// The scope does not know the name.
     Unknown,
     /// The scope knows the name, but has no value for it.
@@ -125,23 +141,28 @@ impl MissingValue {
 }
 
 impl<'a> Value<'a> {
-    pub(crate) fn str(text: impl Into<Rc<str>>) -> Self {
+    /// Returns a text of its own.
+    pub fn str(text: impl Into<Rc<str>>) -> Self {
         Value::Str(Text::Own(text.into()))
     }
 
-    pub(crate) fn list(items: Vec<Value<'a>>) -> Outcome<Self> {
+    /// Returns a list; an error if it nests too deep.
+    pub fn list(items: Vec<Value<'a>>) -> Outcome<Self> {
         Seq::own(items).map(Value::List)
     }
 
-    pub(crate) fn tuple(items: Vec<Value<'a>>) -> Outcome<Self> {
+    /// Returns a tuple; an error if it nests too deep.
+    pub fn tuple(items: Vec<Value<'a>>) -> Outcome<Self> {
         Seq::own(items).map(Value::Tuple)
     }
 
-    pub(crate) fn int(number: usize) -> Self {
+    /// Returns a count as an integer.
+    pub fn int(number: usize) -> Self {
         Value::Int(i128::try_from(number).unwrap_or(i128::MAX))
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    /// Returns the type.
+    pub fn kind(&self) -> Kind {
         match self {
             Value::Undefined(_) => Kind::Undefined,
             Value::None => Kind::None,
@@ -164,13 +185,13 @@ impl<'a> Value<'a> {
     }
 
     /// The name of its type, as Python's messages have it.
-    pub(crate) fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         self.kind().name()
     }
 
     /// Refuses what no operator, filter or function may touch.
     #[inline]
-    pub(crate) fn usable(&self) -> Outcome<()> {
+    pub fn usable(&self) -> Outcome<()> {
         match self {
             Value::Undefined(missing) => Err(missing.fault()),
             Value::Secret(_) | Value::Secrets => Err(Fault::secret()),
@@ -179,7 +200,7 @@ impl<'a> Value<'a> {
     }
 
     /// Python's truth; what is missing counts as false.
-    pub(crate) fn truth(&self) -> Outcome<bool> {
+    pub fn truth(&self) -> Outcome<bool> {
         Ok(match self {
             Value::Undefined(_) | Value::None => false,
             Value::Bool(value) => *value,
@@ -196,7 +217,7 @@ impl<'a> Value<'a> {
     }
 
     /// How many levels of our own containers are in it; borrowed ones count as one.
-    pub(crate) fn depth(&self) -> u16 {
+    pub fn depth(&self) -> u16 {
         match self {
             Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.depth(),
             Value::Dict(dict) => dict.depth(),
@@ -212,7 +233,7 @@ impl<'a> Value<'a> {
 pub(crate) const DEEPEST: u16 = 100;
 
 /// One level more than the deepest of `depths`.
-pub(crate) fn deeper(depths: impl Iterator<Item = u16>) -> Outcome<u16> {
+pub fn deeper(depths: impl Iterator<Item = u16>) -> Outcome<u16> {
     let depth = depths.max().unwrap_or(0) + 1;
     if depth > DEEPEST {
         return Err(Fault::limit(format!(

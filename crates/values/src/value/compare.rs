@@ -14,7 +14,7 @@ use crate::fault::{Fault, Outcome};
 const DEEPEST: usize = 250;
 
 /// `a == b`.
-pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
+pub fn equal<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     equal_at(a, b, budget, 0)
 }
 
@@ -111,10 +111,14 @@ pub(crate) fn subset<'a>(items: &[Value<'a>], set: &Set<'a>, budget: &Budget) ->
 
 /// The four operators of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
+    /// `a < b`.
     Less,
+    /// `a <= b`.
     LessEqual,
+    /// `a > b`.
     Greater,
+    /// `a >= b`.
     GreaterEqual,
 }
 
@@ -139,12 +143,7 @@ impl Order {
 }
 
 /// `a < b` and its kin.
-pub(crate) fn ordered<'a>(
-    order: Order,
-    a: &Value<'a>,
-    b: &Value<'a>,
-    budget: &Budget,
-) -> Outcome<bool> {
+pub fn ordered<'a>(order: Order, a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     ordered_at(order, a, b, budget, 0)
 }
 
@@ -212,11 +211,7 @@ fn ordered_sets<'a>(order: Order, a: &Set<'a>, b: &Set<'a>, budget: &Budget) -> 
 }
 
 /// `item in container`, for all but iterators.
-pub(crate) fn contains<'a>(
-    container: &Value<'a>,
-    item: &Value<'a>,
-    budget: &Budget,
-) -> Outcome<bool> {
+pub fn contains<'a>(container: &Value<'a>, item: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     match container {
         Value::Str(text) => {
             let Value::Str(part) = item else {
@@ -285,7 +280,7 @@ fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
 }
 
 /// `a is b`; where Python's answer depends on how it shares objects, there is none.
-pub(crate) fn identical<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
+pub fn identical<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     a.usable()?;
     b.usable()?;
     if same(a, b) {

@@ -4,38 +4,66 @@
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A missing value.
     Undefined,
+    /// `None`.
     None,
+    /// `...`.
     Ellipsis,
+    /// `bool`.
     Bool,
+    /// `int`.
     Int,
+    /// `float`.
     Float,
+    /// `str`.
     Str,
+    /// `list`.
     List,
+    /// `tuple`.
     Tuple,
+    /// `dict`.
     Dict,
+    /// `set`.
     Set,
+    /// `range`.
     Range,
+    /// The result of `.keys()`.
     DictKeys,
+    /// The result of `.values()`.
     DictValues,
+    /// The result of `.items()`.
     DictItems,
+    /// `type`.
     Type,
+    /// `object`, the type of everything.
     Object,
+    /// A function.
     Builtin,
+    /// A method of a type, such as `str.lower`.
     Method,
+    /// A generator expression.
     Generator,
+    /// `map`.
     Map,
+    /// `filter`.
     Filter,
+    /// `zip`.
     Zip,
+    /// `enumerate`.
     Enumerate,
+    /// `reversed`.
     Reversed,
+    /// Any other iterator.
     Iterator,
+    /// A secret.
     Secret,
 }
 
 impl Kind {
-    pub(crate) fn name(self) -> &'static str {
+    /// Returns the name that Python's messages use.
+    pub fn name(self) -> &'static str {
         match self {
             Kind::Undefined => "Undefined",
             Kind::None => "NoneType",
@@ -68,7 +96,7 @@ impl Kind {
     }
 
     /// The types that are builtin names, so that `str` and `int` can be called and compared with.
-    pub(crate) fn builtin(name: &str) -> Option<Self> {
+    pub fn builtin(name: &str) -> Option<Self> {
         Some(match name {
             "bool" => Kind::Bool,
             "int" => Kind::Int,
@@ -91,7 +119,7 @@ impl Kind {
     }
 
     /// Whether every value of this type is one of `other`.
-    pub(crate) fn is_a(self, other: Kind) -> bool {
+    pub fn is_a(self, other: Kind) -> bool {
         self == other || other == Kind::Object || (self == Kind::Bool && other == Kind::Int)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Spec {
 }
 
 /// `format(value, spec)`.
-pub(crate) fn apply(value: &Value<'_>, text: &str, budget: &Budget) -> Outcome<String> {
+pub fn apply(value: &Value<'_>, text: &str, budget: &Budget) -> Outcome<String> {
     if text.is_empty() {
         return show::to_str(value, budget);
     }

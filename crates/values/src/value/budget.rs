@@ -24,25 +24,28 @@ const RECURSION: u32 = 400;
 /// How many levels of an expression the call of a function counts for.
 const CALL: u32 = 5;
 
+/// The rest of what one evaluation may use.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     fuel: Cell<u64>,
     memory: Cell<usize>,
     depth: Cell<u32>,
 }
 
-impl Budget {
-    pub(crate) fn new() -> Self {
+impl Default for Budget {
+    fn default() -> Self {
         Self {
             fuel: Cell::new(FUEL),
             memory: Cell::new(MEMORY),
             depth: Cell::new(0),
         }
     }
+}
 
+impl Budget {
     /// Pays for `operations`.
     #[inline]
-    pub(crate) fn spend(&self, operations: usize) -> Outcome<()> {
+    pub fn spend(&self, operations: usize) -> Outcome<()> {
         match self.fuel.get().checked_sub(operations as u64) {
             Some(rest) => {
                 self.fuel.set(rest);
@@ -54,12 +57,12 @@ impl Budget {
 
     /// Pays for reading `bytes` of text.
     #[inline]
-    pub(crate) fn scan(&self, bytes: usize) -> Outcome<()> {
+    pub fn scan(&self, bytes: usize) -> Outcome<()> {
         self.spend(bytes / BYTES_PER_FUEL)
     }
 
     /// Pays for `bytes` that are about to be made in one piece.
-    pub(crate) fn make(&self, bytes: usize) -> Outcome<()> {
+    pub fn make(&self, bytes: usize) -> Outcome<()> {
         if bytes > LARGEST {
             return Err(too_large());
         }
@@ -74,28 +77,30 @@ impl Budget {
     }
 
     /// Pays for a container with `count` items.
-    pub(crate) fn items(&self, count: usize) -> Outcome<()> {
+    pub fn items(&self, count: usize) -> Outcome<()> {
         self.make(count.saturating_mul(size_of::<super::Value<'_>>()))?;
         self.spend(count / 4)
     }
 
     /// Enters one level of recursion; [`Budget::leave`] must follow if this succeeds.
     #[inline]
-    pub(crate) fn enter(&self) -> Outcome<()> {
+    pub fn enter(&self) -> Outcome<()> {
         self.descend(1)
     }
 
+    /// Leaves a level that [`Budget::enter`] entered.
     #[inline]
-    pub(crate) fn leave(&self) {
+    pub fn leave(&self) {
         self.ascend(1);
     }
 
     /// Enters a call, which takes as much of the stack as several levels of an expression.
-    pub(crate) fn enter_call(&self) -> Outcome<()> {
+    pub fn enter_call(&self) -> Outcome<()> {
         self.descend(CALL)
     }
 
-    pub(crate) fn leave_call(&self) {
+    /// Leaves a call that [`Budget::enter_call`] entered.
+    pub fn leave_call(&self) {
         self.ascend(CALL);
     }
 

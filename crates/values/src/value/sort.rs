@@ -9,10 +9,10 @@ use super::compare::{Order, ordered};
 use crate::fault::Outcome;
 
 /// Items with their keys.
-pub(crate) type KeyedValues<'a> = Vec<(Value<'a>, Value<'a>)>;
+pub type KeyedValues<'a> = Vec<(Value<'a>, Value<'a>)>;
 
 /// Sorts by key; equal keys keep their order, also when reversed.
-pub(crate) fn sort<'a>(
+pub fn sort<'a>(
     items: KeyedValues<'a>,
     reverse: bool,
     budget: &Budget,
