@@ -1,8 +1,8 @@
 //! The driver of a run: decisions of the interpreter are stored, then performed, until the run ends or waits.
 
+mod agent_step;
 mod results;
 mod stop;
-mod think;
 mod wait;
 
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
-pub(crate) use think::StepAgent;
+pub(crate) use agent_step::StepAgent;
 
 /// The result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -281,7 +281,7 @@ impl Driver {
     fn must_be_stored(&self, actions: &[Ask]) -> bool {
         let mut thoughts = self.thoughts.iter();
         actions.iter().any(must_be_stored)
-            || thoughts.any(|(_, thought)| think::must_be_stored(thought))
+            || thoughts.any(|(_, thought)| agent_step::must_be_stored(thought))
     }
 
     fn question(&self, action: &Ask) -> Option<Question> {

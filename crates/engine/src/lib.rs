@@ -33,6 +33,7 @@ mod question;
 mod record;
 mod recover;
 mod reply;
+mod run_document;
 mod run_view;
 #[cfg(test)]
 mod run_view_tests;
@@ -43,7 +44,6 @@ mod summary;
 mod tools_ahead;
 mod trace;
 mod transcript;
-mod view;
 mod waiting;
 
 pub use admit::{AdmittedRun, LeasedRun, new_run_id};
