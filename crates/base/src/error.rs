@@ -1,7 +1,7 @@
 //! The error type shared by the crates of the engine, so that codes and hints are in one place.
 
 use deft_command::Problem;
-use deft_model::ProblemCode;
+use deft_model::{Failure, FailureClass, ProblemCode};
 use deft_workflow::InputProblem;
 
 /// Why the engine refused or failed a request.
@@ -245,6 +245,45 @@ impl Error {
             | Self::Store(_)
             | Self::Owner { .. } => None,
         }
+    }
+
+    /// Returns the failure of a tool call that ended with this error.
+    pub fn failure(&self) -> Failure {
+        let class = match self {
+            Self::UnknownSkill { .. } | Self::DeletedSkill { .. } | Self::UnknownRun { .. } => {
+                FailureClass::NotFound
+            }
+            Self::Store(_) => FailureClass::Other,
+            Self::UnknownAgent { .. }
+            | Self::Agent(_)
+            | Self::Pattern { .. }
+            | Self::UnknownConversation { .. }
+            | Self::BrokenSkill { .. }
+            | Self::KeyTaken { .. }
+            | Self::SlotGone { .. }
+            | Self::Refused(_)
+            | Self::NameTaken { .. }
+            | Self::NotARecord { .. }
+            | Self::NoTarget
+            | Self::NotEnabled { .. }
+            | Self::Inputs(_)
+            | Self::Flags(_)
+            | Self::AmbiguousRun { .. }
+            | Self::NotResumable { .. }
+            | Self::UnknownStep { .. }
+            | Self::Plan { .. }
+            | Self::Heal { .. }
+            | Self::NotExact { .. }
+            | Self::Replay { .. }
+            | Self::RevisionLost { .. }
+            | Self::Unstorable { .. }
+            | Self::Unreadable { .. }
+            | Self::Owner { .. } => FailureClass::Invalid,
+        };
+        let mut failure = Failure::new(class, self.to_string());
+        failure.hint = self.hint();
+        failure.code = self.problem_code();
+        failure
     }
 
     /// Returns the remedy for people; `None` if none is known.

@@ -1,158 +1,19 @@
 //! Questions to people: answered at the terminal, by a grant, or later while the run is parked.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use deft_base::{hex_digest, read_stored};
+use deft_base::read_stored;
 use deft_library::grants::StepOperation;
-use deft_model::{Object, RunId};
-use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, NewApproval, Store};
-use deft_wire::approval::ApprovalAnswer;
-use deft_workflow::{Answer, Ask, Operation, Path};
+use deft_model::Object;
+use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, Store};
+use deft_workflow::{Answer, Operation, Path};
 use jiff::Timestamp;
 
+use crate::attention::{Attention, Response};
 use crate::engine::Inner;
 use crate::grant_request::GrantRequest;
-use crate::{Engine, Error, Transcript};
-
-/// A question to a person.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Question {
-    /// The id of the approval.
-    pub approval: String,
-    /// The run that waits.
-    pub run: RunId,
-    /// The step.
-    pub path: Path,
-    /// The text.
-    pub message: String,
-    /// The preselected answer.
-    pub default: bool,
-    /// The operation to approve.
-    pub operation: Operation,
-}
-
-/// The answer of a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Response {
-    /// The answer.
-    pub answer: Answer,
-    /// Whether a yes also covers later calls: all calls of the tool if the question offers that, else the
-    /// same operation.
-    pub always: bool,
-}
-
-impl From<Answer> for Response {
-    fn from(answer: Answer) -> Self {
-        Self {
-            answer,
-            always: false,
-        }
-    }
-}
-
-/// A response that arrives later; `None` if the person left without giving one.
-pub type Responds = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
-
-/// A person who can answer right now.
-pub trait Asker: Send + Sync + 'static {
-    /// Asks the person.
-    fn ask(&self, question: Question) -> Responds;
-
-    /// The name of the person for the record.
-    fn name(&self) -> String {
-        TERMINAL.to_owned()
-    }
-}
-
-/// How a host attends to a run while it is driven.
-#[derive(Clone, Default)]
-pub struct Attention {
-    /// A person at the terminal.
-    pub asker: Option<Arc<dyn Asker>>,
-    /// If set, confirmations are answered with yes, and the record names this as the source.
-    pub assume_yes: Option<String>,
-    /// Whether a long wait parks the run and releases its lease. Set by hosts that claim parked runs later:
-    /// `deft tick`, and `deft up` with its API and its bots. Not set by commands that wait for the run:
-    /// `deft run`, `deft runs resume` and the chat at the terminal.
-    pub parks: bool,
-    /// Receives the answers of the run's agent while they are written.
-    pub hear: Option<crate::agent::Hear>,
-    /// Receives the id of the run as soon as it is admitted.
-    pub admitted: Option<Arc<OnceLock<RunId>>>,
-    /// Collects the events of the run for a caller that shows them when it has ended.
-    pub transcript: Option<Arc<Transcript>>,
-}
-
-impl Attention {
-    pub(crate) fn note(&self, run: &RunId) {
-        if let Some(admitted) = &self.admitted {
-            admitted.get_or_init(|| run.clone());
-        }
-    }
-}
-
-/// Returns the id of a question at a step. It stays the same after a crash.
-fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
-    let text = format!("{run}\n{path}\n{nth}");
-    format!("apr_{}", &hex_digest(text.as_bytes())[..12])
-}
-
-/// Returns the question that an action asks; `None` for other actions. `nth` is the number of times the run
-/// has ended, so that a resumed run asks again.
-pub(crate) fn question(run: &RunId, nth: u32, action: &Ask) -> Option<Question> {
-    let Ask::Question {
-        path,
-        message,
-        default,
-        operation,
-    } = action
-    else {
-        return None;
-    };
-    let mut question = question_at(run, nth, path.clone(), message.clone(), operation);
-    question.default = *default;
-    Some(question)
-}
-
-/// Returns a question at a step of a run.
-pub(crate) fn question_at(
-    run: &RunId,
-    nth: u32,
-    path: Path,
-    message: String,
-    operation: &Operation,
-) -> Question {
-    Question {
-        approval: approval_id(run, &path, nth),
-        run: run.clone(),
-        path,
-        message: deft_workflow::mask(&message).unwrap_or(message),
-        default: false,
-        operation: masked(operation),
-    }
-}
-
-/// Returns the operation with secrets replaced by their names, for people and for grants.
-fn masked(operation: &Operation) -> Operation {
-    let mut operation = operation.clone();
-    if let Some(args) = &mut operation.args {
-        deft_workflow::mask_value(args);
-    }
-    operation
-}
-
-pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
-    NewApproval {
-        id: question.approval.clone(),
-        path: question.path.to_string(),
-        message: question.message.clone(),
-        options: serde_json::to_string(&ApprovalAnswer::ALL).unwrap_or_default(),
-        operation: serde_json::to_string(&question.operation).unwrap_or_default(),
-        at,
-    }
-}
+use crate::question::Question;
+use crate::{Engine, Error};
 
 /// Parses a stored answer; an unknown word means no.
 pub(crate) fn answer(word: &str) -> Answer {
@@ -189,9 +50,6 @@ fn stored_operation(row: &ApprovalRow) -> Result<Operation, Error> {
         format!("the operation of approval `{}`", row.asked.id)
     })
 }
-
-/// The name of the person at the terminal in records.
-pub(crate) const TERMINAL: &str = "the person at the terminal";
 
 /// Stores an answer. Returns the answer that counts, which is the first one.
 pub(crate) async fn decide(

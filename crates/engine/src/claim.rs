@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use deft_base::run_inputs;
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunOrigin, RunStatus};
-use deft_store::{
-    Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState, StoredEvent,
-};
+use deft_store::{Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState};
 use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
 use jiff::Timestamp;
 
 use crate::drive::{DriveOutcome, Driver};
 use crate::engine::Inner;
-use crate::record::encode;
+use crate::event_json::{decode_events, encode};
 use crate::secrets::{RunSecrets, taken_over};
 use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
 
@@ -292,22 +290,6 @@ fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
         }
     }
     waiting
-}
-
-pub(crate) fn decode_events(
-    run: &RunId,
-    stored: &[StoredEvent],
-) -> Result<Vec<(Timestamp, Event)>, Error> {
-    let one = |stored: &StoredEvent| Ok((stored.at, decode_event(run, stored)?));
-    stored.iter().map(one).collect()
-}
-
-/// Parses a stored event.
-pub(crate) fn decode_event(run: &RunId, stored: &StoredEvent) -> Result<Event, Error> {
-    serde_json::from_str(&stored.body).map_err(|error| Error::Replay {
-        run: run.to_string(),
-        why: format!("event {} cannot be read: {error}", stored.seq),
-    })
 }
 
 impl Inner {

@@ -1,8 +1,8 @@
 //! The driver of a run: decisions of the interpreter are stored, then performed, until the run ends or waits.
 
+mod agent_step;
 mod results;
 mod stop;
-mod think;
 mod wait;
 
 use std::collections::HashMap;
@@ -17,15 +17,17 @@ use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::ask::{self, Attention, Question};
+use crate::ask;
+use crate::attention::Attention;
 use crate::engine::{Inner, Stop};
 use crate::finish::EndedRun;
 use crate::perform::{ActionResult, Performer, Request};
+use crate::question::{Question, approval, question};
 use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
-pub(crate) use think::StepAgent;
+pub(crate) use agent_step::StepAgent;
 
 /// The result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -270,7 +272,7 @@ impl Driver {
     fn note_questions(&mut self, now: Timestamp, actions: &[Ask]) {
         let questions = actions.iter().filter_map(|action| self.question(action));
         let asked: Vec<Write> = questions
-            .map(|question| Write::Ask(ask::approval(&question, now)))
+            .map(|question| Write::Ask(approval(&question, now)))
             .collect();
         self.journal.write(asked);
         self.note_thoughts(now);
@@ -279,11 +281,11 @@ impl Driver {
     fn must_be_stored(&self, actions: &[Ask]) -> bool {
         let mut thoughts = self.thoughts.iter();
         actions.iter().any(must_be_stored)
-            || thoughts.any(|(_, thought)| think::must_be_stored(thought))
+            || thoughts.any(|(_, thought)| agent_step::must_be_stored(thought))
     }
 
     fn question(&self, action: &Ask) -> Option<Question> {
-        ask::question(&self.run.id, self.run.finish_ordinal, action)
+        question(&self.run.id, self.run.finish_ordinal, action)
     }
 
     async fn commit(&mut self, then: RunState) -> Result<(), Error> {

@@ -19,7 +19,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::record::PublishedEvent;
+use crate::published_event::PublishedEvent;
 use crate::{Attention, Clock, Error, Library, Options, Outbox, Owner, Skills};
 
 /// The parts that an engine is built from.

@@ -16,10 +16,11 @@ use deft_workflow::{Event, Machine, Recovery, RunEnd, RunError};
 use jiff::Timestamp;
 
 use crate::engine::Inner;
-use crate::record::{Journal, encode_all};
+use crate::event_json::encode_all;
+use crate::published_event::PublishedEvent;
+use crate::record::Journal;
 use crate::summary::summary;
 use crate::transcript::has_notice;
-use crate::view::publish;
 use crate::{DETACHED, EVENT, Error, JOB_SKILL, reply, session_log};
 
 /// Tools that send a message to a person; a run that used one needs no notice about its end.
@@ -236,7 +237,7 @@ impl Inner {
             slot,
             late,
             outcome: ending.finished.outcome,
-            failure: failure(ending.finished),
+            failure: ending.finished.failure(),
             summary: summary(ending.finished),
             recovery: ending.recovery,
             told: ending.told,
@@ -289,7 +290,10 @@ impl Inner {
         let (run, at) = (ending.run, ending.at);
         let alerted = row.standing.alerted_at;
         let unattended = self.slot_of(run).0.is_some();
-        let outage = failure(ending.finished).and_then(|failure| failure.outage.as_deref());
+        let outage = ending
+            .finished
+            .failure()
+            .and_then(|failure| failure.outage.as_deref());
         match (ending.finished.outcome, outage) {
             (Outcome::Success, _) if alerted.is_some() => {
                 let ended = self.incidents.end_for(&row.text.skill, at).await?;
@@ -325,7 +329,7 @@ impl Inner {
         }
         let stored = store.events(Some(run), 0, u32::MAX).await?;
         let last = stored.iter().rev().take(2).rev();
-        for event in last.map(|stored| publish(&row, stored.clone())) {
+        for event in last.map(|stored| PublishedEvent::read(&row, stored.clone())) {
             let event = event?;
             if let Event::Finished(finished) = &event.event {
                 self.log_session(&row, finished, event.at);
@@ -359,10 +363,6 @@ impl Inner {
             tracing::warn!(%error, "the session log was not written");
         }
     }
-}
-
-pub(crate) fn failure(finished: &RunEnd) -> Option<&Failure> {
-    finished.error.as_ref().map(|error| &error.failure)
 }
 
 /// Returns the fact that is stored about a failed job, for callers who look for it later (S0.82).

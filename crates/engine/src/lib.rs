@@ -9,28 +9,31 @@
 
 mod admit;
 mod agent;
+mod agent_result;
 mod ask;
+mod attention;
 mod cache;
 mod claim;
 mod drive;
 mod engine;
+mod event_json;
 mod finish;
+mod fire;
 mod grant_request;
 mod inputs;
-mod interruptions;
 mod jobs;
-mod mask;
-#[cfg(test)]
-mod mask_tests;
 mod options;
 mod own_tools;
 mod owner;
 mod perform;
 mod preflight;
 mod prune;
+mod published_event;
+mod question;
 mod record;
 mod recover;
 mod reply;
+mod run_document;
 mod run_view;
 #[cfg(test)]
 mod run_view_tests;
@@ -41,12 +44,12 @@ mod summary;
 mod tools_ahead;
 mod trace;
 mod transcript;
-mod view;
 mod waiting;
 
-pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
-pub use agent::{AnswerState, ChatAnswer, Hear, Say, UnansweredMessage, UndoneExchange, tier};
-pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
+pub use admit::{AdmittedRun, LeasedRun, new_run_id};
+pub use agent::{AnswerState, ChatAnswer, Say, UnansweredMessage, UndoneExchange, tier};
+pub use ask::AnswerReceipt;
+pub use attention::{Asker, Attention, Hear, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
     allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,
@@ -62,10 +65,12 @@ pub use deft_outbox::{
 };
 pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
+pub use fire::{Admission, Fire, Parent};
 pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;
-pub use record::PublishedEvent;
+pub use published_event::PublishedEvent;
+pub use question::Question;
 pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;

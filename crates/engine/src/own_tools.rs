@@ -90,46 +90,7 @@ async fn call(
     engine
         .own_tool(tool, &args, by.as_deref())
         .await
-        .map_err(|error| failure(&error))
-}
-
-/// Returns the failure of a tool call for an error of the engine.
-pub(crate) fn failure(error: &Error) -> Failure {
-    let class = match error {
-        Error::UnknownSkill { .. } | Error::DeletedSkill { .. } | Error::UnknownRun { .. } => {
-            FailureClass::NotFound
-        }
-        Error::Store(_) => FailureClass::Other,
-        Error::UnknownAgent { .. }
-        | Error::Agent(_)
-        | Error::Pattern { .. }
-        | Error::UnknownConversation { .. }
-        | Error::BrokenSkill { .. }
-        | Error::KeyTaken { .. }
-        | Error::SlotGone { .. }
-        | Error::Refused(_)
-        | Error::NameTaken { .. }
-        | Error::NotARecord { .. }
-        | Error::NoTarget
-        | Error::NotEnabled { .. }
-        | Error::Inputs(_)
-        | Error::Flags(_)
-        | Error::AmbiguousRun { .. }
-        | Error::NotResumable { .. }
-        | Error::UnknownStep { .. }
-        | Error::Plan { .. }
-        | Error::Heal { .. }
-        | Error::NotExact { .. }
-        | Error::Replay { .. }
-        | Error::RevisionLost { .. }
-        | Error::Unstorable { .. }
-        | Error::Unreadable { .. }
-        | Error::Owner { .. } => FailureClass::Invalid,
-    };
-    let mut failure = Failure::new(class, error.to_string());
-    failure.hint = error.hint();
-    failure.code = error.problem_code();
-    failure
+        .map_err(|error| error.failure())
 }
 
 impl Engine {

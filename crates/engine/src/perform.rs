@@ -20,10 +20,10 @@ use serde_json::Value;
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::AgentResult;
-use crate::ask::Question;
+use crate::agent_result::AgentResult;
 use crate::cache;
 use crate::engine::Inner;
+use crate::question::Question;
 use crate::secrets::RunSecrets;
 use crate::trace::RunTrace;
 

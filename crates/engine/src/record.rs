@@ -4,42 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{RunId, WaitKind};
-use deft_store::{AppendResult, Batch, Lease, NewEvent, RunState, WaitReason, Write};
-use deft_wire::event::EventView;
-use deft_workflow::{Event, public};
+use deft_store::{AppendResult, Batch, Lease, RunState, WaitReason, Write};
+use deft_workflow::Event;
 use jiff::Timestamp;
 
 use crate::engine::Inner;
+use crate::event_json::encode_all;
+use crate::published_event::PublishedEvent;
 use crate::transcript::has_notice;
 use crate::{Error, Transcript};
-
-/// A stored event as listeners receive it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PublishedEvent {
-    /// Its sequence number among all events of the store.
-    pub seq: u64,
-    /// When it happened.
-    pub at: Timestamp,
-    /// The run.
-    pub run: RunId,
-    /// The skill.
-    pub skill: String,
-    /// The event.
-    pub event: Event,
-}
-
-impl PublishedEvent {
-    /// Returns the public form of the event (S3.30); `None` if it has none.
-    pub fn public(&self) -> Option<EventView> {
-        Some(EventView {
-            seq: self.seq,
-            at: self.at,
-            execution_id: self.run.clone(),
-            skill: self.skill.clone(),
-            body: public(&self.event)?,
-        })
-    }
-}
 
 /// Events that have been applied but not stored yet. Only the driver sees them.
 #[derive(Debug, Default)]
@@ -107,28 +80,6 @@ const PATIENCE: [Duration; 4] = [
 pub(crate) fn is_passing(error: &deft_store::Error) -> bool {
     use deft_store::Error;
     matches!(error, Error::Locked { .. } | Error::Full { .. })
-}
-
-/// Returns events as they are stored.
-pub(crate) fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
-    let encoded = events.iter().map(|(at, event)| encode(*at, event));
-    encoded.collect()
-}
-
-/// Initial buffer size, larger than most events: a growing buffer is copied.
-const USUAL: usize = 512;
-
-/// Returns an event as it is stored.
-pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
-    let mut body = Vec::with_capacity(USUAL);
-    let written = serde_json::to_writer(&mut body, event);
-    let body = written.ok().and_then(|()| String::from_utf8(body).ok());
-    NewEvent {
-        at,
-        kind: event.kind().to_owned(),
-        // Events consist of JSON values and texts; writing them as JSON cannot fail.
-        body: body.unwrap_or_default(),
-    }
 }
 
 impl Inner {
@@ -214,45 +165,5 @@ impl Inner {
                 event,
             });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use deft_model::RunOrigin;
-    use deft_store::StoredEvent;
-    use deft_workflow::RunStart;
-    use serde_json::json;
-
-    use super::*;
-    use crate::claim::decode_events;
-
-    /// A replay reads exactly the same numbers, including those that a fast parser gets wrong in the last
-    /// bit.
-    #[test]
-    fn numbers_come_back_as_they_were() {
-        let inputs = json!({ "a": 31.245_270_191_439_438, "b": 0.1, "c": 1e300, "d": u64::MAX });
-        let event = Event::Started(RunStart {
-            skill: "s".to_owned(),
-            revision: "r".to_owned(),
-            execution_id: "run_1".to_owned(),
-            workspace_uri: String::new(),
-            inputs: inputs.as_object().cloned().unwrap_or_default(),
-            nonce: "n".to_owned(),
-            check_failed: None,
-            authority: None,
-            origin: RunOrigin::default(),
-        });
-        let NewEvent { at, kind, body } = encode(Timestamp::UNIX_EPOCH, &event);
-        let run = RunId::new("run_1");
-        let stored = StoredEvent {
-            seq: 1,
-            run: run.clone(),
-            at,
-            kind,
-            body,
-        };
-        let decoded = decode_events(&run, &[stored]).ok();
-        assert_eq!(decoded, Some(vec![(at, event)]));
     }
 }

@@ -6,11 +6,11 @@ use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 use serde::Deserialize;
 
-use crate::ask::Response;
-use crate::record::encode;
+use crate::attention::Response;
+use crate::event_json::{decode_events, encode};
 use crate::{
     Admission, Attention, CHAT_SKILL, DISPATCH_SKILL, Engine, Error, Fire, JOB_SKILL, Parent,
-    admit, ask, claim,
+    admit, ask,
 };
 
 /// Maximum number of runs that a message names.
@@ -233,7 +233,7 @@ impl Engine {
             });
         }
         let events = self.store().events(Some(&run.id), 0, u32::MAX).await?;
-        let events = claim::decode_events(&run.id, &events)?;
+        let events = decode_events(&run.id, &events)?;
         let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
         Ok(deft_workflow::reuse(&plan, &events, from, nonce))
     }

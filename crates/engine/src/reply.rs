@@ -15,9 +15,9 @@ use deft_workflow::RunEnd;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::ask::Question;
 use crate::engine::Inner;
-use crate::{Engine, Error, finish};
+use crate::question::Question;
+use crate::{Engine, Error};
 
 /// Maximum number of characters of a call's arguments that a question shows.
 const ARGS: usize = 600;
@@ -48,7 +48,7 @@ pub(crate) fn answer(
     let Some(to) = answer_to(run)? else {
         return Ok(None);
     };
-    let text = answer_text(&text_of(&finished.outputs), finish::failure(finished));
+    let text = answer_text(&text_of(&finished.outputs), finished.failure());
     Ok(Some(Write::Notice {
         key: ANSWER.to_owned(),
         body: notice(run, to, text).body(),

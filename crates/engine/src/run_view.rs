@@ -3,10 +3,10 @@
 use deft_base::read_stored;
 use deft_store::RunRow;
 use deft_wire::run::RunView;
+use deft_workflow::Mask;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
-use crate::mask::Mask;
 
 /// Returns a run without its steps. Secrets are shown by name only.
 pub fn run_view(row: &RunRow) -> Result<RunView, Error> {

@@ -5,9 +5,9 @@ use deft_model::{Details, Object, Skill};
 use deft_store::{SkillOrigin, SkillRow, Standing};
 use deft_wire::skill::{Origin, SkillHead, SkillStanding, StoredSkill, TriggerView};
 use deft_wire::skill_policy::PolicyView;
+use deft_workflow::Mask;
 use serde_json::Value;
 
-use crate::mask::Mask;
 use crate::own_tools::UNSTORED;
 use crate::{Engine, Error};
 

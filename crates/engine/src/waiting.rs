@@ -9,9 +9,9 @@ use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
 use deft_tools::{Health, ServerState, ToolLookup};
 use jiff::Timestamp;
 
-use crate::ask::Question;
 use crate::engine::Inner;
 use crate::finish::write_notice;
+use crate::question::Question;
 use crate::reply::question_key;
 use crate::{Engine, Error};
 

@@ -31,13 +31,6 @@ impl SyntaxError {
     }
 }
 
-/// Limits a range to `text` and widens it to character boundaries.
-pub(crate) fn clamp(text: &str, span: &Range<usize>) -> Range<usize> {
-    let start = text.floor_char_boundary(span.start);
-    let end = text.ceil_char_boundary(span.end.max(start));
-    start..end
-}
-
 /// Rewrites a message of the Python parser in our style: lower case, no full stop.
 pub fn house_style(sentence: &str) -> String {
     let mut chars = sentence.chars();

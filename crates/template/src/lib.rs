@@ -15,23 +15,20 @@
     reason = "as in Python, an operation names the kinds it accepts and refuses all others, also new ones"
 )]
 
-mod ast;
 mod condition;
 mod error;
-mod fault;
 mod markup;
 mod names;
 mod scope;
 mod template;
-mod value;
 
-pub use ast::{
+pub use condition::Condition;
+pub use deft_values::ast::{
     Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, Constant, Conversion,
     DictItem, Expr, ExprKind, FStringPart, Ident, Param, ParamKind, Target, UnaryOp,
 };
-pub use condition::Condition;
+pub use deft_values::{EvalError, EvalKind};
 pub use error::{SyntaxError, house_style};
-pub use fault::{EvalError, EvalKind};
 pub use markup::has_markup;
 pub use names::NameUse;
 pub use scope::{Lookup, Member, Scope};

@@ -379,6 +379,13 @@ pub struct RunEnd {
     pub ms: u64,
 }
 
+impl RunEnd {
+    /// The failure that ended the run, if any.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.error.as_ref().map(|error| &error.failure)
+    }
+}
+
 /// Why a run did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {

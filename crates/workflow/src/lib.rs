@@ -24,8 +24,12 @@ mod follow;
 mod inputs;
 #[cfg(test)]
 mod inputs_tests;
+mod interruptions;
 mod kinds;
 mod machine;
+mod mask;
+#[cfg(test)]
+mod mask_tests;
 mod order;
 mod path;
 mod permit;
@@ -60,7 +64,9 @@ pub use event::{
 };
 pub use facts::{Facts, Permit};
 pub use inputs::{InputProblem, check_inputs, read_input};
+pub use interruptions::{idle_time, interruptions, tells_idle_time};
 pub use machine::{AgentStep, Ask, Divergence, Machine, Recovery, Rules};
+pub use mask::Mask;
 pub use path::Path;
 pub use placeholder::{mask, mask_value, placeholder, rekey, replace_placeholders};
 pub use plan::{Plan, PlannedCall};

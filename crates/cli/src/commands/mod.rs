@@ -7,6 +7,7 @@ mod cmd;
 mod config;
 mod demo;
 mod doctor;
+mod home_summary;
 mod hooks;
 mod init;
 mod jobs;
@@ -14,7 +15,6 @@ mod logs;
 mod man;
 mod mcp;
 mod notices;
-mod overview;
 mod remind;
 mod run;
 mod runs;
@@ -53,7 +53,7 @@ pub(crate) fn is_worker() -> bool {
 pub(crate) fn run(args: Args, output: &Output) -> Done {
     let global = &args.global;
     match args.command {
-        None => overview::run(global, output),
+        None => home_summary::run(global, output),
         Some(Command::Up(args)) => up::run(&args, global, output),
         Some(Command::Setup(args)) => setup::run(&args, global, output),
         // `init` never asks, so `--yes` changes nothing.

@@ -1,16 +1,15 @@
 //! The interface of agents to the engine: setups, tools, calls, budgets and conversations.
 //!
-//! The agent itself is a value (`deft-agent`); `drive/think.rs` drives it inside a run. Not here: wire
+//! The agent itself is a value (`deft-agent`); `drive/agent_step.rs` drives it inside a run. Not here: wire
 //! formats of models, and storage except by the journal of the run.
 
 mod calls;
 mod chosen;
 mod dispatch;
 mod prepare;
-mod result;
+mod requests;
 mod say;
 mod show;
-mod think;
 mod tools;
 mod unanswered;
 mod undo;
@@ -20,13 +19,11 @@ use deft_model::{Skill, Tier};
 use serde_json::Value;
 
 pub use say::{ChatAnswer, Say};
-pub use think::Hear;
 pub use unanswered::{AnswerState, UnansweredMessage};
 pub use undo::UndoneExchange;
 
 pub(crate) use calls::calls;
-pub(crate) use result::{AgentResult, RecordableResult, Span};
-pub(crate) use think::Job;
+pub(crate) use requests::Job;
 pub(crate) use tools::show_agent_tools;
 
 /// Returns how a skill runs. A chat has steps, but runs as an agent.

@@ -4,7 +4,7 @@ use deft_agent::{Address, Dispatch, Setup};
 use deft_agents::Brief;
 use deft_model::{Failure, FailureClass};
 
-use super::AgentResult;
+use crate::agent_result::AgentResult;
 use crate::perform::Performer;
 
 impl Performer {

@@ -18,9 +18,9 @@ use deft_tools::{Context, Definition, Router};
 use deft_wire::own_tools::UnfinishedRun;
 use serde_json::{Value, json};
 
+use crate::Engine;
 use crate::engine::Inner;
-use crate::own_tools::failure;
-use crate::{Admission, Engine, Fire};
+use crate::fire::{Admission, Fire};
 
 fn definitions() -> Vec<Definition> {
     let text = |about: &str| json!({ "type": "string", "description": about });
@@ -200,7 +200,7 @@ impl Engine {
         context: &Context,
     ) -> Result<Value, Failure> {
         let found = self.inner.library.find(skill).await;
-        let found = found.map_err(|error| failure(&error))?;
+        let found = found.map_err(|error| error.failure())?;
         let authority = match &context.authority {
             Some(by) => Some(Arc::new(rights_inside(by, &found)?)),
             None => None,
@@ -233,14 +233,14 @@ impl Engine {
         let attention = above.map(|run| self.inner.attention_below(&run));
         let attention = attention.unwrap_or_default();
         let admission = Box::pin(self.run(fire, attention.clone())).await;
-        match admission.map_err(|error| failure(&error))? {
+        match admission.map_err(|error| error.failure())? {
             Admission::Run(row) => Ok(row),
             Admission::Existing(row) if row.status == RunStatus::Done => Ok(row),
             Admission::Existing(row) => {
                 let driven = Box::pin(self.drive_when_due(&row.id, attention)).await;
-                driven.map_err(|error| failure(&error))?;
+                driven.map_err(|error| error.failure())?;
                 let row = self.finished_row(&row.id).await;
-                Ok(row.map_err(|error| failure(&error))?.run().clone())
+                Ok(row.map_err(|error| error.failure())?.run().clone())
             }
         }
     }
@@ -287,11 +287,11 @@ pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
     }
     match row.outcome {
         Some(Outcome::Success) => {
-            let outputs = run_outputs(row).map_err(|error| failure(&error))?;
+            let outputs = run_outputs(row).map_err(|error| error.failure())?;
             Ok(outputs.unwrap_or_default())
         }
         Some(Outcome::Skipped) => {
-            let reason = run_failure(row).map_err(|error| failure(&error))?;
+            let reason = run_failure(row).map_err(|error| error.failure())?;
             Ok(json!(UnfinishedRun::Skipped {
                 run: row.id.clone(),
                 outcome: Outcome::Skipped,
@@ -299,7 +299,7 @@ pub(super) fn outcome(row: &RunRow) -> Result<Value, Failure> {
             }))
         }
         outcome => {
-            let known = run_failure(row).map_err(|error| failure(&error))?;
+            let known = run_failure(row).map_err(|error| error.failure())?;
             let mut why = known.unwrap_or_else(|| {
                 let word = outcome.map_or_else(String::new, |outcome| outcome.to_string());
                 Failure::new(FailureClass::Other, format!("run {} ended {word}", row.id))

@@ -1,6 +1,6 @@
 //! Admission: keys, slots, and the overlap rule.
 //!
-//! Not here: driving, parking and finishing (`drive.rs`).
+//! Not here: driving, parking and finishing (`leases.rs`).
 
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
 use jiff::Timestamp;

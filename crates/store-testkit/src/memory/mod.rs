@@ -5,7 +5,7 @@
 mod admit;
 mod aside;
 mod conversations;
-mod drive;
+mod leases;
 mod ledger;
 mod list;
 mod outbox;

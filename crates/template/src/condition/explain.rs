@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use deft_values::clamp;
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{
     InterpolatedStringErrorType as InString, LexicalErrorType as Lexical, ParseError,
@@ -13,7 +14,7 @@ use ruff_python_parser::{
 use ruff_text_size::Ranged as _;
 
 use super::scan::{Token, ends_operand, starts_operand};
-use crate::error::{SyntaxError, clamp, house_style};
+use crate::error::{SyntaxError, house_style};
 
 /// Returns the message for the parser's first error.
 pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxError {

@@ -1,5 +1,6 @@
 //! Conversion of literals from the parser's tree to ours: numbers, strings and f-strings.
 
+use deft_values::ast::{Constant, Conversion, ExprKind, FStringPart};
 use ruff_python_ast::{
     self as python, ConversionFlag, Expr as Python, FStringPart as PythonPart,
     InterpolatedStringElement as Element, Number,
@@ -7,7 +8,6 @@ use ruff_python_ast::{
 
 use super::explain::misplaced_star;
 use super::lower::{LowerResult, lower as lower_expr, span};
-use crate::ast::{Constant, Conversion, ExprKind, FStringPart};
 use crate::error::SyntaxError;
 
 /// `CPython` also refuses longer decimal integers, because parsing them takes quadratic time.

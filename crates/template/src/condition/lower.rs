@@ -5,15 +5,15 @@
 
 use std::ops::Range;
 
+use deft_values::ast::{
+    Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, DictItem, Expr, ExprKind,
+    Ident, Param, ParamKind, Target, UnaryOp,
+};
 use ruff_python_ast::{self as python, Expr as Python};
 use ruff_text_size::Ranged;
 
 use super::explain::misplaced_star;
 use super::literal;
-use crate::ast::{
-    Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, DictItem, Expr, ExprKind,
-    Ident, Param, ParamKind, Target, UnaryOp,
-};
 use crate::error::SyntaxError;
 
 pub(super) type LowerResult<T> = Result<T, SyntaxError>;

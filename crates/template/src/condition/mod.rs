@@ -14,9 +14,10 @@ mod scan;
 
 use std::ops::Range;
 
-use crate::ast::Expr;
+use deft_values::EvalError;
+use deft_values::ast::Expr;
+
 use crate::error::SyntaxError;
-use crate::fault::EvalError;
 use crate::markup::has_markup;
 use crate::names::NameUse;
 use crate::scope::{Scope, Slots};

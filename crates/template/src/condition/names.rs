@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use crate::ast::{
+use deft_values::ast::{
     Argument, Clause, Constant, DictItem, Expr, ExprKind, FStringPart, Ident, Param, Target,
 };
+
 use crate::error::SyntaxError;
 use crate::names::{NameUse, in_text_order};
 

@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
+use deft_values::ast::Expr;
 use ruff_python_ast::{Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::{explain, lower, scan};
-use crate::ast::Expr;
 use crate::error::SyntaxError;
 
 /// Parses `source[range]` as one expression.

@@ -118,9 +118,9 @@ fn check(
 mod tests {
     use super::{FILTERS, TESTS};
     use crate::template::render::{filters, tests};
-    use crate::value::Value;
-    use crate::value::args::Args;
-    use crate::value::budget::Budget;
+    use deft_values::Value;
+    use deft_values::args::Args;
+    use deft_values::budget::Budget;
 
     #[test]
     fn lists_are_sorted() {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_name_does_something() {
-        let budget = Budget::new();
+        let budget = Budget::default();
         for name in FILTERS {
             let outcome = filters::apply(name, Value::str("a"), Args::default(), &budget);
             let message = outcome.map_err(|fault| fault.finish("").message).err();

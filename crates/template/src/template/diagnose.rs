@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
+use deft_values::clamp;
 use minijinja::machinery::{Span, Token, Tokenizer};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Error, ErrorKind};
 
-use crate::error::{SyntaxError, clamp};
+use crate::error::SyntaxError;
 
 #[rustfmt::skip]
 const STATEMENTS: [&str; 17] = [

@@ -4,10 +4,11 @@
 //! `else`, nor chains such as `a.b.c` and `a + b + c`; even dropping such a tree would overflow the stack.
 //! This module counts tokens that can make a tree higher, not the actual height.
 
+use deft_values::clamp;
 use minijinja::machinery::{Span, Token, Tokenizer};
 use minijinja::syntax::SyntaxConfig;
 
-use crate::error::{SyntaxError, clamp};
+use crate::error::SyntaxError;
 
 /// Maximum number of operators in a tag, and of `elif`s in a template.
 const MAX_OPERATORS: usize = 300;

@@ -11,11 +11,11 @@ mod walk;
 
 use std::sync::Arc;
 
+use deft_values::EvalError;
 use minijinja::machinery::{ast, parse};
 use minijinja::syntax::SyntaxConfig;
 
 use crate::error::SyntaxError;
-use crate::fault::EvalError;
 use crate::markup::has_markup;
 use crate::names::NameUse;
 use crate::scope::Scope;

@@ -1,6 +1,6 @@
 //! The search patterns for a secret.
 //!
-//! Not here: escapes, which `views.rs` removes before the search.
+//! Not here: escapes, which `decodings.rs` removes before the search.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-use super::views::View;
+use super::decodings::View;
 
 /// The shortest secret to redact: shorter ones would match everywhere in ordinary text.
 pub(super) const SHORTEST: usize = 4;

@@ -2,13 +2,13 @@
 //!
 //! A tool may quote a secret inside JSON (also JSON in JSON), in a URL or a form, in base64 or in
 //! hexadecimal, alone or as part of a longer text such as `user:password`, on one line or several.
-//! `views.rs` removes escapes, `forms.rs` searches the rest.
+//! `decodings.rs` removes escapes, `forms.rs` searches the rest.
 //!
 //! Not here: which secrets to remove, and encodings that only an attacker who wants to leak a secret
 //! would choose.
 
+mod decodings;
 mod forms;
-mod views;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 use deft_model::Failure;
 use serde_json::Value;
 
+use self::decodings::View;
 use self::forms::{Hit, SHORTEST, Search};
-use self::views::View;
 use crate::secret::Secret;
 
 /// The replacement for a configured secret.

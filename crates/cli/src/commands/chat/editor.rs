@@ -11,8 +11,8 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, Config, Context, Editor, ExternalPrinter as _, Helper, KeyEvent};
 
+use super::answer_screen::Printer;
 use super::complete::complete;
-use super::view::Printer;
 use crate::failure::{Done, Failure};
 use crate::terminal::StyledText;
 use deft_wire::model::visible;

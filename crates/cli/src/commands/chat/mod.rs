@@ -3,6 +3,7 @@
 //! This file connects the input, the display and the agent. Not here: the agents, which run in the engine
 //! behind [`Talk`].
 
+mod answer_screen;
 mod archive;
 mod complete;
 mod controls;
@@ -17,7 +18,6 @@ mod spinner;
 mod tests;
 mod turn;
 mod unanswered;
-mod view;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -28,6 +28,7 @@ use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::say_through;
 use crate::prompt::Prompt;
+use answer_screen::{Look, View};
 use deft_config::Home;
 use deft_service::app::App;
 use deft_service::doctor::ADD_A_MODEL;
@@ -37,7 +38,6 @@ use deft_wire::chat::ChatUsage;
 use editor::{Lines, PipedLines, Terminal};
 use session::{CHANNEL, Session};
 use turn::{Company, Stops};
-use view::{Look, View};
 
 pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     if let Some(command) = &args.command {

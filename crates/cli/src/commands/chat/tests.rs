@@ -9,11 +9,11 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 
+use super::answer_screen::{Look, Much, Sink, View};
 use super::editor::{Input, Lines};
 use super::once;
 use super::session::Session;
 use super::turn::{Company, Stops};
-use super::view::{Look, Much, Sink, View};
 use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;

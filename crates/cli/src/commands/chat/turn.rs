@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::view::View;
+use super::answer_screen::View;
 use crate::commands::NOTHING_IS_UP;
 use crate::failure::Done;
 use deft_service::ask::Asker;

@@ -1,14 +1,15 @@
 //! Calls of types: `int("1")`, `list(x)`, `dict(a=1)`, …
 
+use deft_values::args::{self, Args};
+use deft_values::convert::{parse_int, truncated};
+use deft_values::iterate::{self, Stream};
+use deft_values::number::Number;
+use deft_values::table::{Set, Table};
+use deft_values::{Dict, Kind, Value, deeper, float, show};
+use deft_values::{Fault, Outcome};
+
 use super::Machine;
 use super::frame::word;
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::convert::{parse_int, truncated};
-use crate::value::iterate::{self, Stream};
-use crate::value::number::Number;
-use crate::value::table::{Set, Table};
-use crate::value::{Dict, Kind, Value, deeper, float, show};
 
 impl<'a> Machine<'a> {
     pub(super) fn construct(&mut self, kind: Kind, mut args: Args<'a>) -> Outcome<Value<'a>> {

@@ -1,11 +1,12 @@
 //! Builtins that take single values; those that iterate are in `reduce`.
 
+use deft_values::args::{self, Args};
+use deft_values::ast::BinaryOp;
+use deft_values::{Fault, Outcome};
+use deft_values::{Kind, Value, convert, format, iterate, operate, show, spec};
+
 use super::Machine;
 use super::call::member;
-use crate::ast::BinaryOp;
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::{Kind, Value, convert, format, iterate, operate, show, spec};
 
 impl<'a> Machine<'a> {
     pub(super) fn builtin(&mut self, name: &str, args: Args<'a>) -> Outcome<Value<'a>> {

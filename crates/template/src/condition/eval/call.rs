@@ -3,13 +3,14 @@
 //! In a call, a method takes precedence over a key of the same name; otherwise the key does, because tool
 //! results have keys such as `items` and `count`.
 
+use deft_values::args::Args;
+use deft_values::ast::{Argument, Expr, ExprKind};
+use deft_values::table::Table;
+use deft_values::{Fault, Outcome};
+use deft_values::{Func, Kind, Text, Value, methods};
+
 use super::Machine;
 use super::frame::word;
-use crate::ast::{Argument, Expr, ExprKind};
-use crate::fault::{Fault, Outcome};
-use crate::value::args::Args;
-use crate::value::table::Table;
-use crate::value::{Func, Kind, Text, Value, methods};
 
 impl<'a> Machine<'a> {
     pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [Argument]) -> Outcome<Value<'a>> {

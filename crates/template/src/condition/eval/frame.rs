@@ -3,12 +3,13 @@
 //! Frames are stored in one list and referred to by index, so that a generator that holds its own frame
 //! creates no reference cycle. A frame is dropped when no value created in it can outlive it.
 
+use deft_values::ast::{Constant, Expr, ExprKind, Target};
+use deft_values::{Fault, Outcome};
+use deft_values::{Func, Kind, Text, Value};
+
 use super::Machine;
-use crate::ast::{Constant, Expr, ExprKind, Target};
 use crate::condition::names;
-use crate::fault::{Fault, Outcome};
 use crate::scope::{Lookup, Member};
-use crate::value::{Func, Kind, Text, Value};
 
 pub(super) struct Frame<'a> {
     vars: Vec<(&'a str, Value<'a>)>,

@@ -10,16 +10,16 @@ mod frame;
 mod reduce;
 mod stream;
 
-use crate::ast::{
+use crate::scope::{Scope, Slots};
+use deft_values::ast::{
     BoolOp, CompareOp, Constant, Conversion, DictItem, Expr, ExprKind, FStringPart, UnaryOp,
 };
-use crate::fault::{Fault, Outcome};
-use crate::scope::{Scope, Slots};
-use crate::value::budget::Budget;
-use crate::value::compare::{self, Order};
-use crate::value::index::Bounds;
-use crate::value::table::{Set, Table};
-use crate::value::{Text, Value, format, index, number, operate, spec};
+use deft_values::budget::Budget;
+use deft_values::compare::{self, Order};
+use deft_values::index::Bounds;
+use deft_values::table::{Set, Table};
+use deft_values::{Fault, Outcome};
+use deft_values::{Text, Value, format, index, number, operate, spec};
 use frame::Frame;
 
 /// Evaluates an expression to JSON.
@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
         Machine {
             scope,
             slots,
-            budget: Budget::new(),
+            budget: Budget::default(),
             frames: vec![Frame::root()],
             frame: 0,
             captures: 0,

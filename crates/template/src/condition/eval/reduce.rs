@@ -1,13 +1,14 @@
 //! Builtins that iterate over values: `any`, `sum`, `max`, `sorted`, `next`.
 
+use deft_values::args::Args;
+use deft_values::ast::BinaryOp;
+use deft_values::compare::{Order, ordered};
+use deft_values::iterate;
+use deft_values::sort::sort;
+use deft_values::{Fault, Outcome};
+use deft_values::{Kind, Value, operate};
+
 use super::Machine;
-use crate::ast::BinaryOp;
-use crate::fault::{Fault, Outcome};
-use crate::value::args::Args;
-use crate::value::compare::{Order, ordered};
-use crate::value::iterate;
-use crate::value::sort::sort;
-use crate::value::{Kind, Value, operate};
 
 impl<'a> Machine<'a> {
     /// Implements `any` and `all`; stops at the first item that decides.

@@ -1,12 +1,13 @@
 //! Advancing of iterators, and comprehensions, which are built from them.
 
+use deft_values::args::Args;
+use deft_values::ast::{Clause, ComprehensionKind, Expr};
+use deft_values::iterate::{self, Generator, Handle, Stream};
+use deft_values::table::{Set, Table};
+use deft_values::{Fault, Outcome};
+use deft_values::{Value, deeper};
+
 use super::Machine;
-use crate::ast::{Clause, ComprehensionKind, Expr};
-use crate::fault::{Fault, Outcome};
-use crate::value::args::Args;
-use crate::value::iterate::{self, Generator, Handle, Stream};
-use crate::value::table::{Set, Table};
-use crate::value::{Value, deeper};
 
 impl<'a> Machine<'a> {
     /// Returns the next item of an iterator.

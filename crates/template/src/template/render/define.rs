@@ -2,12 +2,13 @@
 //!
 //! Not here: macros of other templates and `{% call %}`, which deft does not support.
 
+use deft_values::args::Args;
+use deft_values::table::Table;
+use deft_values::{Dict, Text, Value};
+use deft_values::{Fault, Outcome};
+
 use super::node::{For, Macro, Node, NodeKind};
 use super::{Local, Renderer};
-use crate::fault::{Fault, Outcome};
-use crate::value::args::Args;
-use crate::value::table::Table;
-use crate::value::{Dict, Text, Value};
 
 /// A callable that the template defines.
 #[derive(Clone, Copy)]

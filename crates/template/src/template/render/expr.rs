@@ -1,18 +1,19 @@
 //! Evaluation of expressions in templates.
 
+use deft_values::args::{self, Args};
+use deft_values::ast::CompareOp;
+use deft_values::budget::Budget;
+use deft_values::compare::{self, Order};
+use deft_values::index::{self, Bounds};
+use deft_values::table::Table;
+use deft_values::{Fault, Outcome};
+use deft_values::{MissingReason, Text, Value, iterate, methods, operate, show};
+
 use super::Renderer;
 use super::define::Callable;
 use super::filters;
 use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
-use crate::ast::CompareOp;
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::compare::{self, Order};
-use crate::value::index::{self, Bounds};
-use crate::value::table::Table;
-use crate::value::{MissingReason, Text, Value, iterate, methods, operate, show};
 
 impl<'a> Renderer<'a> {
     /// Evaluates an expression; a step without a value is `None`.

@@ -8,11 +8,12 @@
 
 use std::cell::Cell;
 
+use deft_values::Outcome;
+use deft_values::{Value, show};
+
 use super::Renderer;
 use super::node::{Node, NodeKind, Program};
-use crate::fault::Outcome;
 use crate::scope::{Scope, Slots};
-use crate::value::{Value, show};
 
 /// Puts a text into a frame; the first argument is its origin.
 type Frame<'a> = &'a dyn Fn(&str, &str) -> String;

@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
+use deft_values::ast::{BinaryOp, CompareOp};
 use minijinja::machinery::{Span, ast};
 use minijinja::value::ValueKind;
 
 use super::node::{Apply, Arg, Branches, Const, For, Macro, Node, NodeKind, Program, Slice, Stmt};
-use crate::ast::{BinaryOp, CompareOp};
 
 /// Converts a template to a program.
 pub(crate) fn lower(root: &ast::Stmt<'_>) -> Program {

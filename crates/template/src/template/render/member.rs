@@ -6,12 +6,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use deft_values::budget::Budget;
+use deft_values::{Fault, Outcome};
+use deft_values::{MissingReason, MissingValue, Value, index};
+
 use super::Renderer;
 use super::node::{Node, NodeKind};
-use crate::fault::{Fault, Outcome};
 use crate::scope::{Lookup, Member};
-use crate::value::budget::Budget;
-use crate::value::{MissingReason, MissingValue, Value, index};
 
 impl<'a> Renderer<'a> {
     pub(super) fn name(&self, name: &'a str, span: &Range<usize>) -> Value<'a> {

@@ -15,12 +15,12 @@ pub(super) mod tests;
 pub(super) use lower::lower;
 pub(super) use node::Program;
 
-use crate::fault::{Fault, Outcome};
 use crate::scope::{Scope, Slots};
-use crate::value::args::Args;
-use crate::value::budget::Budget;
-use crate::value::table::Table;
-use crate::value::{Text, Value, iterate, show};
+use deft_values::args::Args;
+use deft_values::budget::Budget;
+use deft_values::table::Table;
+use deft_values::{Fault, Outcome};
+use deft_values::{Text, Value, iterate, show};
 use framed::Watch;
 use node::{For, Macro, Node, NodeKind, Stmt};
 
@@ -80,7 +80,7 @@ impl<'a> Renderer<'a> {
         Self {
             scope,
             slots,
-            budget: Budget::new(),
+            budget: Budget::default(),
             locals: Vec::new(),
             watch: Watch::default(),
             out: String::new(),

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::ast::{BinaryOp, CompareOp};
+use deft_values::ast::{BinaryOp, CompareOp};
 
 /// A compiled template.
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 //!
 //! Tests of a type return false for a missing value; tests of its content fail.
 
+use deft_values::args::{self, Args};
+use deft_values::ast::{BinaryOp, CompareOp};
+use deft_values::budget::Budget;
+use deft_values::{Fault, Outcome};
+use deft_values::{Value, compare, methods, operate, show};
+
 use super::super::builtins;
 use super::expr::holds;
-use crate::ast::{BinaryOp, CompareOp};
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::{Value, compare, methods, operate, show};
 
 /// Whether `value` passes the test.
 pub(in crate::template) fn apply<'a>(

@@ -1,12 +1,13 @@
 //! Filters that convert values: to numbers, booleans, JSON.
 
+use deft_values::args::{self, Args};
+use deft_values::ast::BinaryOp;
+use deft_values::budget::Budget;
+use deft_values::number::{Number, integral};
+use deft_values::{Fault, Outcome};
+use deft_values::{Value, convert as conversions, float, operate, show};
+
 use super::{bind, number};
-use crate::ast::BinaryOp;
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::number::{Number, integral};
-use crate::value::{Value, convert as conversions, float, operate, show};
 
 pub(super) fn apply<'a>(
     name: &str,

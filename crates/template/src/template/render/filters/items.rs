@@ -1,11 +1,12 @@
 //! Filters on whole lists and mappings.
 
+use deft_values::args::{self, Args};
+use deft_values::budget::Budget;
+use deft_values::{Fault, Outcome};
+use deft_values::{MissingReason, Text, Value, index, iterate, methods, operate, show};
+
 use super::{all, bind, number};
-use crate::fault::{Fault, Outcome};
 use crate::template::render::member;
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::{MissingReason, Text, Value, index, iterate, methods, operate, show};
 
 pub(super) fn apply<'a>(
     name: &str,

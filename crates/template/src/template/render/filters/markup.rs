@@ -1,8 +1,8 @@
 //! Filters for people: file sizes, and text without tags.
 
-use crate::fault::{Fault, Outcome};
-use crate::value::budget::Budget;
-use crate::value::{Value, show};
+use deft_values::budget::Budget;
+use deft_values::{Fault, Outcome};
+use deft_values::{Value, show};
 
 /// Formats `1.5 kB`, or `1.5 KiB` with powers of 1024.
 pub(super) fn file_size<'a>(value: &Value<'a>, binary: bool) -> Outcome<Value<'a>> {

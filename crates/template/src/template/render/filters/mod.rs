@@ -9,11 +9,11 @@ mod markup;
 mod pick;
 mod text;
 
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::table::Table;
-use crate::value::{Value, iterate};
+use deft_values::args::{self, Args};
+use deft_values::budget::Budget;
+use deft_values::table::Table;
+use deft_values::{Fault, Outcome};
+use deft_values::{Value, iterate};
 
 /// Applies a filter.
 pub(in crate::template) fn apply<'a>(

@@ -1,16 +1,17 @@
 //! Filters that process every item: `map`, `select`, `sort`, `groupby`, `sum`, …
 
+use deft_values::args::{self, Args};
+use deft_values::ast::BinaryOp;
+use deft_values::budget::Budget;
+use deft_values::compare::{self, Order, ordered};
+use deft_values::sort::sort;
+use deft_values::table::Set;
+use deft_values::{Fault, Outcome};
+use deft_values::{MissingReason, Value, methods, operate};
+
 use super::super::tests;
 use super::{all, bind, flag};
-use crate::ast::BinaryOp;
-use crate::fault::{Fault, Outcome};
 use crate::template::render::member;
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::compare::{self, Order, ordered};
-use crate::value::sort::sort;
-use crate::value::table::Set;
-use crate::value::{MissingReason, Value, methods, operate};
 
 pub(super) fn apply<'a>(
     name: &str,

@@ -1,12 +1,13 @@
 //! Filters on text. As in Jinja2, other values are converted to text first.
 
+use deft_values::args::{self, Args};
+use deft_values::budget::Budget;
+use deft_values::methods;
+use deft_values::text::{byte_of, char_len, is_space};
+use deft_values::{Dict, Text, Value, iterate, operate, percent, show};
+use deft_values::{Fault, Outcome};
+
 use super::{bind, flag, markup, number};
-use crate::fault::{Fault, Outcome};
-use crate::value::args::{self, Args};
-use crate::value::budget::Budget;
-use crate::value::methods;
-use crate::value::text::{byte_of, char_len, is_space};
-use crate::value::{Dict, Text, Value, iterate, operate, percent, show};
 
 pub(super) fn apply<'a>(
     name: &str,

@@ -1,0 +1,474 @@
+//! Agents inside a run. The machine of an agent is driven beside the interpreter: its decisions go into the
+//! same journal, are stored before they are performed, and their results are recorded.
+//!
+//! Not here: prompts of agents, the meaning of their calls, costs of models (`agent/`).
+
+use std::time::Duration;
+
+use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Request as Thought};
+use deft_agents::{AgentFacts, Brief};
+use deft_model::{Effects, ExhaustedAction, Failure, Object, Tier};
+use deft_store::Write;
+use deft_workflow::{Event, Next, Operation, Path, ToolMark};
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::Driver;
+use crate::CHAT_SKILL;
+use crate::agent::{Job, answer_value};
+use crate::agent_result::{AgentResult, RecordableResult, Span};
+use crate::ask;
+use crate::perform::{ActionResult, cancelled};
+use crate::question::{Question, approval, question_at};
+
+/// The agent of a step.
+pub(crate) struct StepAgent {
+    machine: Agent,
+    /// The attempt of the step that it works on.
+    attempt: u32,
+    begun: Timestamp,
+    until: Option<Timestamp>,
+    halt: CancellationToken,
+    /// False between two attempts of the step, and after its end.
+    at_work: bool,
+    /// Number of its requests in flight.
+    busy: usize,
+}
+
+impl StepAgent {
+    /// Returns an agent in the state of its machine, with no requests in flight.
+    pub(crate) fn resting(machine: Agent) -> Self {
+        Self {
+            machine,
+            attempt: 0,
+            begun: Timestamp::UNIX_EPOCH,
+            until: None,
+            halt: CancellationToken::new(),
+            at_work: false,
+            busy: 0,
+        }
+    }
+}
+
+impl Driver {
+    /// Sets the agents of a resumed run.
+    pub(crate) fn thinking(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
+        let agents = agents.into_iter();
+        self.agents = agents
+            .map(|(path, machine)| (path, StepAgent::resting(machine)))
+            .collect();
+        self
+    }
+
+    /// Starts an agent, or resumes one that was cut off or has to try again.
+    pub(super) fn begin_agent(
+        &mut self,
+        path: Path,
+        attempt: u32,
+        instructions: String,
+        timeout: Option<Duration>,
+    ) {
+        let now = self.engine.now();
+        let halt = self.performer.halt.child_token();
+        self.halts.insert(path.clone(), halt.clone());
+        let known = self.agents.contains_key(&path);
+        let agents = self.agents.entry(path.clone());
+        let thinking = agents.or_insert_with(|| StepAgent::resting(Agent::new()));
+        thinking.attempt = attempt;
+        thinking.begun = now;
+        thinking.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());
+        thinking.halt = halt;
+        thinking.at_work = true;
+        thinking.busy = 0;
+        if known && thinking.machine.has_begun() {
+            self.go_on(&path);
+            return;
+        }
+        let brief = Brief {
+            run: self.run.clone(),
+            step: self.machine.agent(&path).unwrap_or_default(),
+            path: path.clone(),
+            instructions,
+            authority: self.machine.authority(&path),
+        };
+        let performer = self.performer_of(&path);
+        // A workflow may have acted before it reaches its agent; then it is too late for the check.
+        let fired = self.run.tier == Tier::Agent;
+        let unchecked = fired && self.machine.check_failed().is_some();
+        self.calling += 1;
+        self.count(&path, 1);
+        let task = async move {
+            ActionResult::Thought {
+                path,
+                attempt,
+                came: performer.ready(brief, unchecked).await,
+            }
+        };
+        self.tasks.push(task.boxed());
+    }
+
+    /// Returns the number of calls that the agents of other steps have made, including finished agents.
+    fn calls_elsewhere(&self, path: &Path) -> usize {
+        let others = self.agents.iter().filter(|(other, _)| *other != path);
+        others.map(|(_, it)| it.machine.calls_counted()).sum()
+    }
+
+    /// Resumes an agent that was cut off. One that has answered tries again, because its answer was rejected.
+    fn go_on(&mut self, path: &Path) {
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        let mut reopened = thinking.machine.retry();
+        if let Some(failure) = self.machine.failed_before(path) {
+            reopened.extend(thinking.machine.reject(failure));
+        }
+        let mut cut_off = Vec::new();
+        let mut again = Vec::new();
+        for thought in thinking.machine.outstanding() {
+            match thinking.machine.cut_off(&thought) {
+                Some(event) => cut_off.push(event),
+                None => again.push(thought),
+            }
+        }
+        let now = self.engine.now();
+        for event in reopened {
+            self.note_thought(now, path, event);
+        }
+        for event in cut_off {
+            self.record_thought(path, event);
+        }
+        let again = again.into_iter().map(|thought| (path.clone(), thought));
+        self.thoughts.extend(again);
+        self.think(path);
+    }
+
+    /// Advances the machine of an agent, and queues its new requests.
+    fn think(&mut self, path: &Path) {
+        let now = self.engine.now();
+        let calls_elsewhere = self.calls_elsewhere(path);
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        let facts = AgentFacts::new(&self.engine.agents, calls_elsewhere);
+        let events = thinking.machine.advance(&facts);
+        let fresh = thinking.machine.take_requests();
+        let finished = thinking.machine.finished().cloned();
+        for event in events {
+            self.note_thought(now, path, event);
+        }
+        let fresh = fresh.into_iter().map(|thought| (path.clone(), thought));
+        self.thoughts.extend(fresh);
+        if let Some(finished) = finished {
+            let result = match finished.error {
+                Some(failure) => Err(failure),
+                None => Ok(finished.text),
+            };
+            self.end_agent(path, result);
+        }
+    }
+
+    /// Ends the step of an agent, for this attempt or for good.
+    fn end_agent(&mut self, path: &Path, result: Result<String, Failure>) {
+        let now = self.engine.now();
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        thinking.at_work = false;
+        thinking.halt.cancel();
+        self.agent_ended = true;
+        let (attempt, begun) = (thinking.attempt, thinking.begun);
+        let called = thinking.machine.called();
+        self.thoughts.retain(|(other, _)| other != path);
+        self.halts.remove(path);
+        let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
+        let result = result.map(|text| answer_value(text, wants_json));
+        let ms = u64::try_from(now.duration_since(begun).as_millis()).unwrap_or(0);
+        let event = self.ended((path, attempt), result, now, |machine, result| {
+            machine.end_agent(path, attempt, result, now, ms, called)
+        });
+        self.note_said(path, &event, now);
+        let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
+        let stopped = unpaid.and_then(|_| {
+            let Event::Ended(ended) = &event else {
+                return None;
+            };
+            ended.error.clone().filter(|_| ended.next == Next::Fail)
+        });
+        self.record(event);
+        // The budget was spent from the start and the skill skips the run then, or the check found no work.
+        if let Some(failure) = stopped {
+            self.halt(failure);
+        }
+    }
+
+    /// Adds the messages of an agent to its conversation, unless its step is retried or its answer is still
+    /// to be checked.
+    pub(super) fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
+        let (Event::Ended(ended), Some(thinking)) = (event, self.agents.get(path)) else {
+            return;
+        };
+        if !matches!(
+            ended.next,
+            Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
+        ) {
+            let failure = ended.error.as_ref();
+            match deft_agents::end_messages(&thinking.machine, &self.run, failure, now) {
+                Ok(messages) => self.journal.write(messages),
+                Err(error) => tracing::error!(%error, "the conversation lacks this answer"),
+            }
+        }
+    }
+
+    /// Records the result of a request of an agent.
+    pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
+        self.calling -= 1;
+        let thinking = self.agents.get_mut(path);
+        let Some(thinking) = thinking.filter(|it| it.at_work && it.attempt == attempt) else {
+            return;
+        };
+        let busy_with = thinking.busy;
+        if matches!(came, AgentResult::Idle(_)) {
+            self.unpaid = Some(path.clone());
+        }
+        if let AgentResult::Replied {
+            exhausted: Some(exhausted),
+            span,
+            ..
+        } = &came
+        {
+            if exhausted.own {
+                self.exhausted = Some(exhausted.then);
+            }
+            // Whether this is the first request of the root agent, with nothing done before it.
+            let first = span.agent.is_root() && span.turn == 1 && busy_with == 1;
+            let skips = exhausted.whole && exhausted.then == ExhaustedAction::Skip;
+            // In a chat the person is told that no answer came.
+            let fired = self.run.skill != CHAT_SKILL;
+            if first && skips && fired && self.machine.is_untouched(path) {
+                self.unpaid = Some(path.clone());
+            }
+        }
+        thinking.busy = thinking.busy.saturating_sub(1);
+        let busy = thinking.busy > 0;
+        match came.event(&thinking.machine) {
+            RecordableResult::Event(event, writes) => {
+                self.journal.write(writes);
+                self.record_thought(path, event);
+            }
+            RecordableResult::Unable(failure) => {
+                self.end_agent(path, Err(failure));
+                return;
+            }
+            RecordableResult::Unanswered(question) => self.unanswered.push(question),
+        }
+        match (self.machine.is_stopping(path), busy) {
+            (false, _) => self.think(path),
+            // Other requests in flight may have had effects, so their results are recorded first.
+            (true, true) => {}
+            (true, false) => self.end_agent(path, Err(cancelled())),
+        }
+    }
+
+    fn count(&mut self, path: &Path, more: usize) {
+        if let Some(thinking) = self.agents.get_mut(path) {
+            thinking.busy += more;
+        }
+    }
+
+    fn record_thought(&mut self, path: &Path, event: AgentEvent) {
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        if let Err(error) = thinking.machine.apply(&event) {
+            // The machine made the event, so this is a bug.
+            tracing::error!(run = %self.run.id, %error, "an event of an agent does not fit");
+            return;
+        }
+        let now = self.engine.now();
+        if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
+            // Readers of the conversation see the question while the agent works on it.
+            let begun = deft_agents::begin_message(&thinking.machine, now);
+            self.journal.write(begun);
+        }
+        self.note_thought(now, path, event);
+    }
+
+    /// Adds an event to the journal that the machine of the agent has already applied.
+    fn note_thought(&mut self, now: Timestamp, path: &Path, event: AgentEvent) {
+        let event = Event::Agent {
+            path: path.clone(),
+            event: Box::new(event),
+        };
+        match self.machine.apply(now, &event) {
+            Ok(()) => self.journal.push(now, event),
+            Err(error) => tracing::error!(run = %self.run.id, %error, "an event does not fit"),
+        }
+    }
+
+    /// Adds the questions of agents to the batch of the events that ask them.
+    pub(super) fn note_thoughts(&mut self, now: Timestamp) {
+        let questions = self.thoughts.iter();
+        let questions = questions.filter_map(|(path, thought)| self.question_of(path, thought));
+        let asked: Vec<Write> = questions
+            .map(|question| Write::Ask(approval(&question, now)))
+            .collect();
+        self.journal.write(asked);
+    }
+
+    fn question_of(&self, path: &Path, thought: &Thought) -> Option<Question> {
+        let Thought::Ask {
+            agent,
+            turn,
+            call,
+            tool,
+            args,
+            message,
+        } = thought
+        else {
+            return None;
+        };
+        let remember = self.tool_to_remember(path, agent, (tool, args));
+        // Grants are bound to the step, so the position within the agent follows a mark that they ignore.
+        let agent = agent.to_string().replace('/', "+");
+        let place = Path::from_text(format!("{path}~{agent}:{turn}.{call}"));
+        let operation = Operation {
+            kind: "tool".to_owned(),
+            name: Some(tool.clone()),
+            args: Some(Value::Object(args.clone())),
+            remember,
+        };
+        let nth = self.run.finish_ordinal;
+        let message = message.clone();
+        Some(question_at(&self.run.id, nth, place, message, &operation))
+    }
+
+    /// Returns the tool of a call if a person may approve all its calls at once. Only chats offer that,
+    /// because their calls differ.
+    fn tool_to_remember(
+        &self,
+        path: &Path,
+        agent: &Address,
+        (tool, args): (&str, &Object),
+    ) -> Option<ToolMark> {
+        if self.run.skill != CHAT_SKILL {
+            return None;
+        }
+        let setup = self.agents.get(path)?.machine.setup(agent)?;
+        self.engine
+            .agents
+            .tool_to_remember(&setup.authority, tool, args)
+    }
+
+    pub(super) fn perform_thought(&mut self, path: Path, thought: Thought) {
+        let Some(thinking) = self.agents.get(&path).filter(|it| it.at_work) else {
+            return;
+        };
+        let (attempt, until) = (thinking.attempt, thinking.until);
+        let question = self.question_of(&path, &thought);
+        let performer = self.performer_of(&path);
+        let (engine, attention) = (self.engine.clone(), self.attention.clone());
+        let (run, lease) = (self.run.clone(), self.lease.clone());
+        let name = |address: &Address| {
+            let setup = thinking.machine.setup(address);
+            setup.map(|setup| setup.agent.clone())
+        };
+        let payer = name(&Address::root()).unwrap_or_default();
+        let below = match &thought {
+            Thought::CallModel { agent, .. } if !agent.is_root() => name(agent),
+            Thought::CallModel { .. }
+            | Thought::CallTool { .. }
+            | Thought::Ask { .. }
+            | Thought::Prepare { .. } => None,
+        };
+        let parent = match &thought {
+            Thought::Prepare { agent, .. } => agent.parent(),
+            Thought::CallModel { .. } | Thought::CallTool { .. } | Thought::Ask { .. } => None,
+        };
+        let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
+        let authority = match &thought {
+            Thought::CallTool { agent, .. } => thinking.machine.setup(agent),
+            Thought::CallModel { .. } | Thought::Ask { .. } | Thought::Prepare { .. } => None,
+        };
+        let authority = authority.map(|setup| setup.authority.clone());
+        let around = self.machine.enclosing_skills(&path);
+        self.calling += 1;
+        self.count(&path, 1);
+        let task = async move {
+            let came = match (thought, question) {
+                (
+                    Thought::Ask {
+                        agent, turn, call, ..
+                    },
+                    Some(question),
+                ) => {
+                    let (skill, revision) = (&run.skill, &run.revision);
+                    let asked = ask::find_answer(&engine, &attention, skill, revision, &question);
+                    // A request to stop does not wait for the answer.
+                    let asked = performer.halt.run_until_cancelled(asked).await;
+                    let answer = asked.flatten();
+                    AgentResult::Answered {
+                        span: Span { agent, turn },
+                        call,
+                        question,
+                        answer,
+                    }
+                }
+                (thought, _) => {
+                    let job = Job {
+                        lease: &lease,
+                        attention: &attention,
+                        attempt,
+                        until,
+                        agent: &payer,
+                        below: below.as_deref(),
+                        parent: parent.as_ref(),
+                        around,
+                        authority: authority.as_ref(),
+                    };
+                    performer.think(&run, &path, thought, job).await
+                }
+            };
+            ActionResult::Thought {
+                path,
+                attempt,
+                came,
+            }
+        };
+        self.tasks.push(task.boxed());
+    }
+
+    /// Returns a performer that is cancelled with the agent.
+    fn performer_of(&self, path: &Path) -> crate::perform::Performer {
+        let mut performer = self.performer.clone();
+        if let Some(thinking) = self.agents.get(path) {
+            performer.halt = thinking.halt.child_token();
+        }
+        performer
+    }
+
+    /// Ends idle agents of steps that are stopping.
+    pub(super) fn refuse_thoughts(&mut self) {
+        let stopping: Vec<Path> = self
+            .agents
+            .iter()
+            .filter(|(_, thinking)| thinking.at_work && thinking.busy == 0)
+            .filter(|(path, _)| self.machine.is_stopping(path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in stopping {
+            self.end_agent(&path, Err(cancelled()));
+        }
+    }
+}
+
+/// An intent must be stored before a call whose repetition would do harm, a question before a person can
+/// answer it, and the cost of a model's answer before the next call.
+pub(super) fn must_be_stored(thought: &Thought) -> bool {
+    match thought {
+        Thought::CallTool { effects, .. } => *effects != Effects::None,
+        Thought::CallModel { .. } | Thought::Ask { .. } => true,
+        Thought::Prepare { .. } => false,
+    }
+}
