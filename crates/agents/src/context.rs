@@ -30,7 +30,7 @@ impl Agents {
         }
         let timing = deft_skillfile::schedule(skill, &self.base.moment());
         let by = match (run.slot, timing) {
-            (None, _) => run.cause.clone(),
+            (None, _) => run.cause.to_string(),
             (Some(_), None) => "its schedule".to_owned(),
             (Some(_), Some(schedule)) => format!("its schedule, {}", schedule.words(&zone)),
         };

@@ -14,8 +14,5 @@ pub const DISPATCH_AGENT: &str = "dispatch_agent";
 /// The names of all of them.
 pub const AGENT_TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
 
-/// What fired a run that an agent asked for.
-pub const BY_AGENT: &str = "agent";
-
 /// Tools with which commands are called; who writes commands needs none of them.
 pub(crate) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
-use deft_model::{Authority, Body, Dialect, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId};
+use deft_model::{
+    Authority, Body, Cause, Dialect, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId,
+};
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use deft_wire::job::{JobStatus, JobView};
@@ -38,13 +40,13 @@ impl Engine {
         };
         let checked = self.library().check(&normalised).await?;
         let skill = with_authority(checked.skill, by.cloned());
-        let run = self.queue_job_from(skill, "job", origin).await?;
+        let run = self.queue_job_from(skill, Cause::Job, origin).await?;
         self.inner.base.bells().ring_all();
         Ok(run)
     }
 
     /// Stores a job for a process that drives runs.
-    pub async fn queue_job(&self, skill: Skill, cause: &str) -> Result<RunRow, Error> {
+    pub async fn queue_job(&self, skill: Skill, cause: Cause) -> Result<RunRow, Error> {
         self.queue_job_from(skill, cause, RunOrigin::default())
             .await
     }
@@ -52,7 +54,7 @@ impl Engine {
     async fn queue_job_from(
         &self,
         mut skill: Skill,
-        cause: &str,
+        cause: Cause,
         origin: RunOrigin,
     ) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
@@ -71,7 +73,7 @@ impl Engine {
         let fire = Fire {
             skill: JOB_SKILL.to_owned(),
             content: Some(Arc::new(skill)),
-            cause: cause.to_owned(),
+            cause,
             origin,
             ..Fire::default()
         };

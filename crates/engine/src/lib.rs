@@ -75,9 +75,3 @@ pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
 pub use transcript::Transcript;
-
-/// The cause of runs that a person queued and does not watch.
-pub const DETACHED: &str = "detached";
-
-/// The cause of runs that an event fired.
-pub const EVENT: &str = "event";

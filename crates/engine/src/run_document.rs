@@ -185,7 +185,7 @@ impl Engine {
 
     async fn idle_time(&self, row: &RunRow) -> Result<IdleTime, Error> {
         let mut stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
-        stored.retain(|event| tells_idle_time(&event.kind));
+        stored.retain(|event| event.event_type().is_some_and(tells_idle_time));
         Ok(idle_time(&decode_events(&row.id, &stored)?))
     }
 

@@ -4,7 +4,7 @@
 //! The store numbers messages and finds words in them. It does not know what a role means, never
 //! looks into a body, and does not decide what a model is told of a conversation.
 
-use deft_model::RunId;
+use deft_model::{MessageRole, RunId};
 use jiff::Timestamp;
 
 use crate::Answer;
@@ -100,8 +100,8 @@ pub struct ConversationRow {
 /// Something that is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
-    /// Whose it is: `user`, `assistant`, `tool`, …
-    pub role: String,
+    /// Its author.
+    pub role: MessageRole,
     /// The message, JSON.
     pub body: String,
     /// The text that a search looks at. Empty for messages that are not searchable.
@@ -117,8 +117,8 @@ pub struct MessageRow {
     pub conversation: String,
     /// Its place in the conversation, from 1 without gaps.
     pub seq: u64,
-    /// Whose it is.
-    pub role: String,
+    /// Its author.
+    pub role: MessageRole,
     /// The message, JSON.
     pub body: String,
     /// The text that a search looks at.
@@ -155,8 +155,8 @@ pub struct SearchHit {
     pub title: String,
     /// The place of the message in it.
     pub seq: u64,
-    /// Whose it is.
-    pub role: String,
+    /// Its author.
+    pub role: MessageRole,
     /// When it was said.
     pub at: Timestamp,
     /// The part of its text around the first word that was found, on one line.

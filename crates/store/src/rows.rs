@@ -2,7 +2,7 @@
 //!
 //! Bodies of events, inputs, outputs and errors are JSON texts that the store never looks into.
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
+use deft_model::{Cause, Choice, EventType, Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
 use jiff::Timestamp;
 
 use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
@@ -29,8 +29,8 @@ pub struct Admission {
     pub tier: Tier,
     /// Who owns the skill.
     pub agent_id: String,
-    /// What fired it: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
-    pub cause: String,
+    /// What fired it.
+    pub cause: Cause,
     /// The planned instant that it answers to.
     pub slot: Option<Timestamp>,
     /// The step of its skill along the slots that brings this run.
@@ -200,6 +200,13 @@ pub struct StoredEvent {
     pub body: String,
 }
 
+impl StoredEvent {
+    /// The type of the event; `None` if another version of deft stored it.
+    pub fn event_type(&self) -> Option<EventType> {
+        EventType::from_word(&self.kind)
+    }
+}
+
 /// A change beside the events of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
@@ -356,7 +363,7 @@ pub struct RunRow {
     /// Who owns the skill.
     pub agent_id: String,
     /// What fired it.
-    pub cause: String,
+    pub cause: Cause,
     /// The planned instant, or the first of a stretch that brought no run.
     pub slot: Option<Timestamp>,
     /// The last instant of such a stretch.

@@ -4,14 +4,13 @@
 //! as steps of the same run or as a separate run. Not here: what happens when a budget is spent.
 
 use deft_base::{Error, read_stored};
-use deft_model::{Budget, BudgetPeriod, ExhaustedAction, RunId, SpendSubject, Usd};
-use deft_store::{Limit, RunRow, SpendScope, run_scope};
+use deft_model::{Budget, BudgetPeriod, Cause, ExhaustedAction, RunId, SpendSubject, Usd, EventType};
+use deft_store::{Limit, RunRow, SpendScope, run_scope, StoredEvent};
 use deft_workflow::{EnclosingSkill, Event, Path};
 use jiff::civil::Date;
 
 use crate::Agents;
 use crate::options::DayBudget;
-use crate::tool_names::BY_AGENT;
 
 /// Runs of skills that agents have run inside each other are looked at so deep.
 const DEEPEST: usize = 32;
@@ -75,7 +74,7 @@ impl Agents {
         let mut payers = Vec::new();
         let mut run = run.clone();
         for _ in 0..DEEPEST {
-            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let key = run.key.as_deref().filter(|_| run.cause == Cause::Agent);
             let Some((above, call)) = key.and_then(|key| key.split_once('/')) else {
                 break;
             };
@@ -98,7 +97,8 @@ impl Agents {
         };
         let mut around = vec![own];
         let stored = self.store().events(Some(&run.id), 0, u32::MAX).await?;
-        for stored in stored.iter().filter(|stored| stored.kind == "entered") {
+        let entered = |stored: &&StoredEvent| stored.event_type() == Some(EventType::Entered);
+        for stored in stored.iter().filter(entered) {
             let event = read_stored(&stored.body, || {
                 format!("event {} of run `{}`", stored.seq, run.id)
             })?;

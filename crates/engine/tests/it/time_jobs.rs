@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use deft_model::{Effects, Failure, FailureClass, RunOrigin, Skill};
+use deft_model::{Cause, Effects, Failure, FailureClass, RunOrigin, Skill};
 use deft_skillfile::{Document, Moment, Place, Profile, parse};
 use deft_store::FactFilter;
 use deft_tools::Definition;
@@ -50,11 +50,17 @@ async fn statuses(t: &Times) -> Vec<String> {
 async fn jobs_are_queued_halted_and_resumed() {
     both(async |t: Times| {
         let engine = &t.world.engine;
-        let first = engine.queue_job(job("echo", "fail"), "cli").await.unwrap();
+        let first = engine
+            .queue_job(job("echo", "fail"), Cause::Cli)
+            .await
+            .unwrap();
         assert_eq!(statuses(&t).await, ["job-echo queued"]);
         engine.halt_jobs().await.unwrap();
         assert_eq!(engine.jobs_halted().await.unwrap(), Some(at("13:00")));
-        engine.queue_job(job("act", "fail"), "cli").await.unwrap();
+        engine
+            .queue_job(job("act", "fail"), Cause::Cli)
+            .await
+            .unwrap();
         t.drain().await;
         assert_eq!(statuses(&t).await, ["job-echo queued", "job-act queued"]);
         engine.resume_jobs().await.unwrap();
@@ -89,7 +95,11 @@ async fn jobs_are_queued_halted_and_resumed() {
 #[tokio::test]
 async fn a_job_that_fails_leaves_a_fact() {
     both(async |t: Times| {
-        let run = t.world.engine.queue_job(job("refuse", "fail"), "cli").await;
+        let run = t
+            .world
+            .engine
+            .queue_job(job("refuse", "fail"), Cause::Cli)
+            .await;
         let run = run.unwrap();
         t.drain().await;
         assert_eq!(statuses(&t).await, ["job-refuse failed"]);
@@ -141,7 +151,7 @@ async fn a_job_is_tried_three_times_more() {
         );
         t.world
             .engine
-            .queue_job(job("flaky", "retry:3"), "cli")
+            .queue_job(job("flaky", "retry:3"), Cause::Cli)
             .await
             .unwrap();
         // The clock only moves when the test moves it, and retries wait for it.
@@ -173,7 +183,7 @@ async fn ten_jobs_run_at_once() {
         for _ in 0..12 {
             t.world
                 .engine
-                .queue_job(job("hang", "fail"), "cli")
+                .queue_job(job("hang", "fail"), Cause::Cli)
                 .await
                 .unwrap();
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_config::Config;
 use deft_engine::{Engine, PublishedEvent};
-use deft_model::RunId;
+use deft_model::{RunId, EventType};
 use deft_store::StoredEvent;
 use deft_telemetry::{
     Metric, ReceiverClient, Registry, RunFold, StateReader, measure, prometheus_text,
@@ -190,7 +190,8 @@ impl Metrics {
             return Ok(None);
         };
         let mut fold = RunFold::new(facts(&row), false);
-        if before.kind == "started" || before.kind == "prepared" {
+        let begins = [Some(EventType::Started), Some(EventType::Prepared)];
+        if begins.contains(&before.event_type()) {
             return Ok(Some(fold));
         }
         let earlier: Vec<PublishedEvent> = self.engine.published(&row, 0).await.unwrap_or_default();

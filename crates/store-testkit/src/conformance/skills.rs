@@ -1,6 +1,6 @@
 //! Skills, their slots, and what the end of a run does to them.
 
-use deft_model::{DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
+use deft_model::{Cause, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
@@ -213,8 +213,8 @@ pub(super) async fn passed_slots_are_rows(store: &dyn Store) {
     assert_eq!((row.slot, row.slot_until), (Some(at(60)), Some(at(240))));
     assert_eq!((row.slot_count, row.outcome), (4, Some(Outcome::Missed)));
     assert_eq!(
-        (row.cause.as_str(), row.finished_at),
-        ("schedule", Some(at(60)))
+        (&row.cause, row.finished_at),
+        (&Cause::Schedule, Some(at(60)))
     );
     assert_eq!(store.next_due().await.unwrap(), Some(at(300)));
 }

@@ -1,5 +1,6 @@
 //! Conversations and budgets among the random requests.
 
+use deft_model::MessageRole;
 use deft_store::{
     ConversationFilter, Estimate, Limit, NewConversation, NewMessage, Reserve, Spend, SpentFilter,
     Write,
@@ -109,7 +110,7 @@ fn scopes(bits: u8) -> Vec<String> {
 impl Pair {
     fn message(&self, text: usize) -> NewMessage {
         NewMessage {
-            role: "user".to_owned(),
+            role: MessageRole::User,
             body: format!("{}", self.now),
             text: TEXTS[text].to_owned(),
             // Not every clock agrees with the order of commits.
