@@ -3,6 +3,7 @@
 //!
 //! Not here: the task itself, which is the text of the skill or the message.
 
+use deft_base::read_or_log;
 use deft_library::CHAT_SKILL;
 use deft_model::{RunStatus, Skill};
 use deft_schedule::show;
@@ -52,7 +53,8 @@ impl Agents {
             limit: Some(RUNS_READ),
             ..RunFilter::default()
         };
-        let runs = self.store().runs(filter).await.unwrap_or_default();
+        let runs = self.store().runs(filter).await;
+        let runs = read_or_log(runs, "the active runs for a prompt").unwrap_or_default();
         let is_told = |run: &&RunRow| {
             let other = own.is_none_or(|own| own.id != run.id);
             let here = conversation_of(run).is_ok_and(|id| id.is_none_or(|id| id == conversation));

@@ -54,7 +54,7 @@ pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
     allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,
 };
-pub use deft_base::{Clock, Error, SystemClock, read_setting};
+pub use deft_base::{Clock, Error, SystemClock, read_or_log, read_setting};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library,
     NamedSkill, SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file,

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use deft_base::Error;
+use deft_base::{Error, read_or_log};
 use deft_model::{Authority, DisabledReason, Object, SkillId};
 use deft_records::{
     CheckedRecord, NormalisedRecord, Problem, Refusal, Target, ToolState, check, describe_stored,
@@ -193,7 +193,7 @@ impl Library {
         })
     }
 
-    /// Returns all records as skills, by name, without unreadable ones.
+    /// Returns all records as skills, by name, without unreadable ones, which are logged.
     pub async fn record_skills(&self) -> Result<Vec<LoadedSkill>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
@@ -206,10 +206,11 @@ impl Library {
         Ok(skills)
     }
 
-    /// Returns a record as a loaded skill.
+    /// Returns a record as a loaded skill; `None` if it cannot be read, which is logged.
     pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<LoadedSkill> {
-        let content = self.store().skill_content(row.id).await.ok()??;
-        let pinned = self.pin_row(row).await.ok()?;
+        let content = self.store().skill_content(row.id).await;
+        let content = read_or_log(content, "a stored skill")??;
+        let pinned = read_or_log(self.pin_row(row).await, "a stored skill")?;
         Some(LoadedSkill {
             skill: (*pinned.skill).clone(),
             revision: record_revision(&content),

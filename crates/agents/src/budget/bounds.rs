@@ -3,9 +3,11 @@
 //! A skill that another one runs counts against its own budget and against the caller's, whether it runs
 //! as steps of the same run or as a separate run. Not here: what happens when a budget is spent.
 
-use deft_base::{Error, read_stored};
-use deft_model::{Budget, BudgetPeriod, Cause, ExhaustedAction, RunId, SpendSubject, Usd, EventType};
-use deft_store::{Limit, RunRow, SpendScope, run_scope, StoredEvent};
+use deft_base::{Error, read_or_log, read_stored};
+use deft_model::{
+    Budget, BudgetPeriod, Cause, EventType, ExhaustedAction, RunId, SpendSubject, Usd,
+};
+use deft_store::{Limit, RunRow, SpendScope, StoredEvent, run_scope};
 use deft_workflow::{EnclosingSkill, Event, Path};
 use jiff::civil::Date;
 
@@ -128,11 +130,8 @@ impl Agents {
     pub(super) async fn skill_bounds(&self, payers: &[Payer]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         for (nth, payer) in payers.iter().enumerate() {
-            let pinned = self
-                .library
-                .pinned(&payer.skill, &payer.revision)
-                .await
-                .ok();
+            let pinned = self.library.pinned(&payer.skill, &payer.revision).await;
+            let pinned = read_or_log(pinned, "the budget of a skill");
             let policy = pinned.as_ref().map(|pinned| &pinned.skill.policy);
             let budget = policy.and_then(|policy| policy.budget.as_ref());
             let zone = policy.and_then(|policy| policy.timezone.as_deref());

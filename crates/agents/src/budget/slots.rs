@@ -1,7 +1,7 @@
 //! Slots that would only be in vain: the budget of the day is spent, and the skill wants to be
 //! skipped then.
 
-use deft_base::run_failure;
+use deft_base::{read_or_log, run_failure};
 use deft_library::PinnedSkill;
 use deft_model::{
     BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, SpendSubject, Usd,
@@ -28,7 +28,8 @@ impl Agents {
             scope: Some(scope.clone()),
             ..SpentFilter::default()
         };
-        let rows = self.store().spent(filter).await.ok()?;
+        let rows = self.store().spent(filter).await;
+        let rows = read_or_log(rows, "the costs of the day")?;
         let spent = rows.first()?;
         if let Some(why) = self.refused_today(pinned, &scope).await {
             // The slot after this one looks at this failure.
@@ -56,7 +57,8 @@ impl Agents {
             limit: Some(1),
             ..RunFilter::default()
         };
-        let last = self.store().runs(filter).await.ok()?.pop()?;
+        let last = self.store().runs(filter).await;
+        let last = read_or_log(last, "the last run of a skill")?.pop()?;
         if last.revision != pinned.revision {
             return None;
         }
